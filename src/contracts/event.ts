@@ -1,0 +1,64 @@
+/** What a run of the loop tells while it happens, and why it ended. */
+import type { Message, StopReasonOfModel, ToolResultBlock, ToolUseBlock } from "./message.ts";
+import type { Usage } from "./usage.ts";
+
+/** A model's answer as it streams. Every `block-start` is followed by its deltas and one `block-stop`. */
+export type ModelEvent =
+  | { type: "message-start"; id: string; model: string; usage: Usage }
+  | { type: "block-start"; index: number; block: StreamedBlock }
+  | { type: "block-delta"; index: number; delta: BlockDelta }
+  | { type: "block-stop"; index: number }
+  | { type: "message-stop"; stopReason: StopReasonOfModel; usage: Usage };
+
+/** How a block begins: what is known before its deltas. */
+export type StreamedBlock =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string }
+  | { type: "tool_use"; id: string; name: string };
+
+export type BlockDelta =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string }
+  | { type: "signature"; signature: string }
+  | { type: "input-json"; json: string };
+
+/** Who runs this loop. Guards, logs and traces go by it. */
+export type RunSource =
+  | { kind: "main" }
+  | { kind: "agent"; agentType: string }
+  | { kind: "fork" }
+  | { kind: "service"; name: string };
+
+export type LoopEvent =
+  | { type: "turn-start"; turn: number }
+  | { type: "model-event"; event: ModelEvent }
+  | { type: "model-retry"; attempt: number; delayMs: number; reason: string }
+  /** What has streamed of this answer is void; it will be asked for again. */
+  | { type: "response-discard"; reason: string }
+  /** A message stands in the history (and is on its way to disk). */
+  | { type: "message-append"; message: Message }
+  | { type: "call-start"; call: ToolUseBlock }
+  | { type: "call-progress"; toolUseId: string; toolName: string; progress: ToolProgress }
+  | { type: "call-end"; call: ToolUseBlock; result: ToolResultBlock; output?: unknown; durationMs: number }
+  | { type: "call-denied"; call: ToolUseBlock; reason: string }
+  | { type: "prefix-change"; reason: string }
+  | { type: "compaction-start"; trigger: "automatic" | "manual" | "too-long" }
+  | { type: "compaction-end"; promptTokensBefore: number }
+  | { type: "turn-end"; turn: number; usage: Usage };
+
+/** What a tool reports while it runs; surfaces show `text`, programs read `data`. */
+export interface ToolProgress {
+  readonly text?: string;
+  readonly data?: unknown;
+}
+
+/** Why a loop ended (LO-3). */
+export type LoopEnd =
+  | { reason: "completed" }
+  | { reason: "max_turns"; limit: number }
+  | { reason: "aborted"; during: "streaming" | "tools" | "between-turns"; why: string }
+  | { reason: "model_error"; error: Error }
+  | { reason: "context_exhausted"; message: string }
+  | { reason: "hook_stopped"; message: string }
+  | { reason: "budget_exhausted"; budget: "tokens" | "cost" | "time"; message: string };
