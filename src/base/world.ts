@@ -55,7 +55,11 @@ export interface FileSystem {
   readFile(path: string): Promise<Uint8Array>;
   readText(path: string): Promise<string>;
   /** Creates or truncates. For anything that matters use `base/files.ts`, which replaces atomically. */
-  writeFile(path: string, data: string | Uint8Array, options?: { mode?: number; exclusive?: boolean }): Promise<void>;
+  writeFile(
+    path: string,
+    data: string | Uint8Array,
+    options?: { mode?: number; exclusive?: boolean },
+  ): Promise<void>;
   open(path: string, mode: OpenMode, options?: { fileMode?: number }): Promise<FileHandle>;
   /** Follows links. */
   stat(path: string): Promise<FileInfo>;

@@ -1,7 +1,14 @@
 /** Who may do what: the shapes; the judgement is in permissions/. */
 import * as z from "zod";
 
-export const PermissionMode = z.enum(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "bubble"]);
+export const PermissionMode = z.enum([
+  "default",
+  "acceptEdits",
+  "plan",
+  "dontAsk",
+  "bypassPermissions",
+  "bubble",
+]);
 export type PermissionMode = z.infer<typeof PermissionMode>;
 
 /** Every decision can say why: the rule or the mode that decided. */

@@ -1,0 +1,52 @@
+import type { World } from "../base/world.ts";
+import type { RunSource } from "../contracts/event.ts";
+import type { PermissionMode } from "../contracts/permission.ts";
+import type { FileReads } from "./file-reads.ts";
+import type { ResultStore } from "./result-store.ts";
+
+/** What a call is given. It reaches the outside only through `world` and stops when `signal` fires. */
+export interface ToolContext {
+  readonly world: World;
+  readonly signal: AbortSignal;
+  readonly toolUseId: string;
+  readonly agent: AgentScope;
+}
+
+/** What belongs to one agent and to no other (SP-16). Built in one place, by whoever starts the agent. */
+export interface AgentScope {
+  readonly sessionId: string;
+  /** Absent for the main agent. */
+  readonly agentId?: string;
+  readonly source: RunSource;
+  /** Where the agent works: its shell may move `current`, the roots stay. */
+  readonly folder: WorkingFolder;
+  readonly fileReads: FileReads;
+  readonly results: ResultStore;
+  readonly todos: TodoList;
+  readonly mode: ModeSwitch;
+  /** The environment of child processes: secrets of the runtime are already taken out. */
+  readonly toolEnv: Readonly<Record<string, string | undefined>>;
+}
+
+export interface WorkingFolder {
+  /** The folder the agent was started in. Absolute. */
+  readonly root: string;
+  /** `root` and the additional folders. Absolute. */
+  readonly roots: readonly string[];
+  /** Where relative paths start and where the next shell command runs. */
+  current: string;
+}
+
+export interface ModeSwitch {
+  current: PermissionMode;
+}
+
+export interface TodoItem {
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+  readonly activeForm: string;
+}
+
+export interface TodoList {
+  items: readonly TodoItem[];
+}

@@ -1,0 +1,156 @@
+/**
+ * tools/ owns the contract of a tool and the executor that runs calls. It must not know any particular
+ * tool (toolbox/), nor the loop that calls it.
+ */
+import * as z from "zod";
+import { CadreError } from "../base/errors.ts";
+import type { ToolProgress } from "../contracts/event.ts";
+import type { ResultContentBlock } from "../contracts/message.ts";
+import type { PermissionDecision } from "../contracts/permission.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+/** A tool as the runtime sees it: the types of its input and output are behind `bind`. */
+export interface Tool {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  /** As the model sees it. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** What an interrupt by the user does to a running call: end it now, or let it finish. */
+  readonly interruptBehavior: "cancel" | "block";
+  /** Must not start before the whole message it was called in is known. */
+  readonly needsWholeMessage: boolean;
+  /** Agents have a concurrency limit of their own (LO-27). */
+  readonly lane: "tool" | "agent";
+  /** Text results longer than this are cut, and kept whole in a file. */
+  readonly maxResultChars: number;
+  /** Fits `input` to the schema; what does not fit is told field by field. Never throws. */
+  bind(input: unknown): BoundCall | InvalidInput;
+}
+
+export interface BoundCall {
+  readonly ok: true;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly isReadOnly: boolean;
+  readonly isConcurrencySafe: boolean;
+  /** The tool's own opinion, before rules and modes; undefined when it has none. */
+  checkPermissions(context: ToolContext): Promise<PermissionDecision | undefined>;
+  /** Yields progress, returns the outcome. Throws `ToolFailure` for what the model should see as an error. */
+  run(context: ToolContext): AsyncGenerator<ToolProgress, ToolOutcome, undefined>;
+}
+
+export interface InvalidInput {
+  readonly ok: false;
+  readonly problem: string;
+}
+
+export interface ToolOutcome {
+  readonly content: string | ResultContentBlock[];
+  readonly isError: boolean;
+  /** The structured value, for surfaces and programs; the model never sees it. */
+  readonly output: unknown;
+  /**
+   * Only Bash sets it: the failure of this call makes the other shell commands of the same message
+   * pointless (LO-24).
+   */
+  readonly failsSiblings?: boolean;
+}
+
+/** A failure that the model should see and can act on. The message says what to do. */
+export class ToolFailure extends CadreError {
+  override readonly name = "ToolFailure";
+  readonly failsSiblings: boolean;
+
+  constructor(message: string, options: { code?: string; cause?: unknown; failsSiblings?: boolean } = {}) {
+    super({ code: options.code ?? "tool-failure", message, cause: options.cause });
+    this.failsSiblings = options.failsSiblings ?? false;
+  }
+}
+
+export interface ToolSpec<Schema extends z.ZodType<Record<string, unknown>>, Output> {
+  name: string;
+  aliases?: readonly string[];
+  description: string;
+  input: Schema;
+  /** Default: false. */
+  isReadOnly?: (input: z.infer<Schema>) => boolean;
+  /** Default: whatever `isReadOnly` says. */
+  isConcurrencySafe?: (input: z.infer<Schema>) => boolean;
+  checkPermissions?: (
+    input: z.infer<Schema>,
+    context: ToolContext,
+  ) => Promise<PermissionDecision | undefined>;
+  interruptBehavior?: "cancel" | "block";
+  needsWholeMessage?: boolean;
+  lane?: "tool" | "agent";
+  maxResultChars?: number;
+  call: (
+    input: z.infer<Schema>,
+    context: ToolContext,
+  ) => Promise<Output> | AsyncGenerator<ToolProgress, Output, undefined>;
+  /** What the model reads. */
+  toResult: (
+    output: Output,
+  ) => string | ResultContentBlock[] | Pick<ToolOutcome, "content" | "isError" | "failsSiblings">;
+}
+
+const defaultMaxResultChars = 30_000;
+
+export function defineTool<Schema extends z.ZodType<Record<string, unknown>>, Output>(
+  spec: ToolSpec<Schema, Output>,
+): Tool {
+  let inputSchema: Record<string, unknown> | undefined;
+  return {
+    name: spec.name,
+    aliases: spec.aliases ?? [],
+    description: spec.description,
+    get inputSchema() {
+      inputSchema ??= jsonSchemaOf(spec.input);
+      return inputSchema;
+    },
+    interruptBehavior: spec.interruptBehavior ?? "block",
+    needsWholeMessage: spec.needsWholeMessage ?? false,
+    lane: spec.lane ?? "tool",
+    maxResultChars: spec.maxResultChars ?? defaultMaxResultChars,
+    bind(raw) {
+      const parsed = spec.input.safeParse(raw);
+      if (!parsed.success) return { ok: false, problem: describeProblems(spec.name, parsed.error) };
+      const input = parsed.data;
+      const isReadOnly = spec.isReadOnly?.(input) ?? false;
+      return {
+        ok: true,
+        input,
+        isReadOnly,
+        isConcurrencySafe: spec.isConcurrencySafe?.(input) ?? isReadOnly,
+        checkPermissions: async (context) => spec.checkPermissions?.(input, context),
+        async *run(context) {
+          const running = spec.call(input, context);
+          const output = Symbol.asyncIterator in running ? yield* running : await running;
+          const result = spec.toResult(output);
+          if (typeof result === "string" || Array.isArray(result))
+            return { content: result, isError: false, output };
+          return { ...result, output };
+        },
+      };
+    },
+  };
+}
+
+function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
+  return rest;
+}
+
+/** One line per field, so that the model can mend exactly what was wrong. */
+function describeProblems(toolName: string, error: z.ZodError): string {
+  const lines = error.issues.map((issue) => {
+    const field = issue.path.length > 0 ? issue.path.join(".") : "input";
+    return `- ${field}: ${issue.message}`;
+  });
+  return `The input of ${toolName} does not fit its schema:\n${lines.join("\n")}`;
+}
+
+/** Finds a tool by name or alias. */
+export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases.includes(name));
+}
