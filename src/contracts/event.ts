@@ -45,7 +45,7 @@ export type LoopEvent =
   | { type: "prefix-change"; reason: string }
   | { type: "compaction-start"; trigger: "automatic" | "manual" | "too-long" }
   | { type: "compaction-end"; promptTokensBefore: number }
-  | { type: "turn-end"; turn: number; usage: Usage };
+  | { type: "turn-end"; turn: number; usage: Usage; modelMs: number };
 
 /** What a tool reports while it runs; surfaces show `text`, programs read `data`. */
 export interface ToolProgress {
@@ -55,7 +55,8 @@ export interface ToolProgress {
 
 /** Why a loop ended (LO-3). */
 export type LoopEnd =
-  | { reason: "completed" }
+  /** `stopReason` says whether the model was done (`end_turn`) or was cut off (`max_tokens`) or declined (`refusal`). */
+  | { reason: "completed"; stopReason: StopReasonOfModel }
   | { reason: "max_turns"; limit: number }
   | { reason: "aborted"; during: "streaming" | "tools" | "between-turns"; why: string }
   | { reason: "model_error"; error: Error }

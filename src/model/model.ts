@@ -12,6 +12,8 @@ export interface Model {
   readonly id: string;
   /** Tokens that fit before the model, its answer included. */
   readonly contextWindow: number;
+  /** Absent: the loop's default. */
+  readonly maxOutputTokens?: number;
   /** Rejects with a `ModelError`; the loop or the gateway decides whether to ask again. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }

@@ -1,0 +1,68 @@
+/** What a person can set. The keys are the same in every source; where they come from is in config/. */
+import * as z from "zod";
+import { PermissionMode } from "./permission.ts";
+
+const positiveInteger = z.int().positive();
+const text = z.string().min(1);
+
+const Budget = z.looseObject({
+  turns: positiveInteger.optional(),
+  tokens: positiveInteger.optional(),
+  usd: z.number().positive().optional(),
+  minutes: z.number().positive().optional(),
+});
+
+/** Objects are loose: a key that this version does not know is kept and reported, never an error. */
+export const Settings = z.looseObject({
+  model: text.optional(),
+  /** Used after repeated overload. */
+  fallbackModel: text.optional(),
+  /** What `opus`, `sonnet`, `haiku` mean, per provider. */
+  models: z.record(z.string(), z.record(z.string(), text)).optional(),
+  providers: z
+    .record(
+      z.string(),
+      z.looseObject({
+        type: z.enum(["anthropic", "openai"]).optional(),
+        baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+        /** The name of the environment variable that holds the key, never the key. */
+        keyEnv: text.optional(),
+      }),
+    )
+    .optional(),
+  thinking: z
+    .union([
+      z.boolean(),
+      z.enum(["on", "off"]).transform((word) => word === "on"),
+      z.looseObject({ budgetTokens: z.int().min(1024) }),
+    ])
+    .optional(),
+  permissions: z
+    .looseObject({
+      allow: z.array(text).optional(),
+      ask: z.array(text).optional(),
+      deny: z.array(text).optional(),
+      /** `bubble` is for agents, not for people. */
+      defaultMode: PermissionMode.exclude(["bubble"]).optional(),
+      additionalDirectories: z.array(text).optional(),
+    })
+    .optional(),
+  /** For the child processes of tools, never for the runtime itself. */
+  env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
+  maxToolConcurrency: positiveInteger.max(1000).optional(),
+  /** Start calls while the message still streams. */
+  streamingTools: z.boolean().optional(),
+  compaction: z
+    .looseObject({ auto: z.boolean().optional(), at: z.number().gt(0).max(1).optional() })
+    .optional(),
+  budgets: z.looseObject({ session: Budget.optional(), agent: Budget.optional() }).optional(),
+  webSearch: z
+    .looseObject({
+      provider: z.enum(["searxng", "brave"]),
+      baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+      keyEnv: text.optional(),
+    })
+    .optional(),
+  cleanupPeriodDays: z.number().min(0).optional(),
+});
+export type Settings = z.infer<typeof Settings>;

@@ -1,0 +1,103 @@
+/** One request of a turn, with the executor that runs the calls of its answer while they arrive. */
+import type { Scope } from "../base/cancellation.ts";
+import type { LoopEvent } from "../contracts/event.ts";
+import type { Block } from "../contracts/message.ts";
+import { createExecutor, type Executor } from "../tools/executor.ts";
+import type { LoopOptions } from "./loop-options.ts";
+import { buildRequest } from "./request.ts";
+import { type Response, receiveResponse } from "./response.ts";
+
+export interface Attempt {
+  /** Known before the message is: records of calls that start early refer to it. */
+  readonly messageUuid: string;
+  readonly response: Response;
+  readonly executor: Executor;
+  /** How many messages the request held. */
+  readonly sentCount: number;
+  readonly modelMs: number;
+  /** Interrupts reach the executor until then. */
+  release(): void;
+}
+
+const defaultMaxOutputTokens = 16_384;
+
+export async function makeAttempt(options: {
+  loop: LoopOptions;
+  scope: Scope;
+  emit: (event: LoopEvent) => void;
+}): Promise<Attempt> {
+  const { loop, emit } = options;
+  const { clock } = loop.world;
+  const messageUuid = loop.history.newUuid();
+  const received: { content: Block[] } = { content: [] };
+  const executor = startExecutor({ ...options, messageUuid, received });
+  const stream = options.scope.child();
+
+  // A person's interrupt ends the stream, and of the calls those that do not block (LO-25).
+  const interruptNow = () => {
+    executor.interrupt();
+    stream.cancel("the user interrupted");
+  };
+  const stopListening = loop.interrupt.onRequest(interruptNow);
+  if (loop.interrupt.requested) interruptNow();
+
+  const request = buildRequest({
+    prefix: loop.prefix,
+    messages: loop.history.messages,
+    previousCount: loop.history.sentCount,
+    maxOutputTokens: loop.limits.maxOutputTokens ?? loop.model.maxOutputTokens ?? defaultMaxOutputTokens,
+    ...(loop.limits.thinking && { thinking: loop.limits.thinking }),
+    signal: stream.signal,
+  });
+  const startedMs = clock.monotonicMs();
+  const response = await receiveResponse({
+    model: loop.model,
+    request,
+    claimCallId: loop.history.claimCallId,
+    emit,
+    onCall({ call, problem, contentSoFar }) {
+      received.content = contentSoFar;
+      executor.add(call, problem);
+    },
+  });
+  stream.release();
+  return {
+    messageUuid,
+    response,
+    executor,
+    sentCount: request.messages.length,
+    modelMs: clock.monotonicMs() - startedMs,
+    release: stopListening,
+  };
+}
+
+function startExecutor(options: {
+  loop: LoopOptions;
+  scope: Scope;
+  emit: (event: LoopEvent) => void;
+  messageUuid: string;
+  received: { readonly content: Block[] };
+}): Executor {
+  const { loop, messageUuid, received } = options;
+  const started: string[] = [];
+  return createExecutor({
+    tools: loop.tools,
+    scope: options.scope,
+    clock: loop.world.clock,
+    gate: loop.gate,
+    contextOf: loop.contextOf,
+    emit: options.emit,
+    startWhileStreaming: loop.limits.startCallsWhileStreaming,
+    limits: loop.limits.concurrency,
+    async makeDurable(call) {
+      started.push(call.id);
+      loop.transcript.append({ type: "calls", messageUuid, content: received.content, started: [...started] });
+      await loop.transcript.durable();
+    },
+    recordResult(result) {
+      loop.transcript.append({ type: "result", result });
+      // Nobody waits for this one; if it fails, the next who must be sure is told.
+      loop.transcript.durable().catch(() => {});
+    },
+  });
+}

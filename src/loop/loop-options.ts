@@ -1,0 +1,71 @@
+import type { Scope } from "../base/cancellation.ts";
+import type { World } from "../base/world.ts";
+import type { LoopEvent, RunSource } from "../contracts/event.ts";
+import type { Block, Message, ToolUseBlock } from "../contracts/message.ts";
+import type { QueueItem } from "../contracts/queue-item.ts";
+import type { Usage } from "../contracts/usage.ts";
+import type { Model } from "../model/model.ts";
+import type { ConcurrencyLimits, Gate } from "../tools/executor.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
+import type { TranscriptWriter } from "../transcript/writer.ts";
+import type { Budget } from "./budget.ts";
+import type { History } from "./history.ts";
+import type { Interrupt } from "./interrupt.ts";
+import type { Prefix } from "./request.ts";
+
+/** Everything a run of the loop needs. What lies above the loop comes in as a port. */
+export interface LoopOptions {
+  readonly world: Pick<World, "clock" | "random">;
+  readonly source: RunSource;
+  readonly model: Model;
+  readonly prefix: Prefix;
+  readonly tools: readonly Tool[];
+  readonly history: History;
+  readonly transcript: TranscriptWriter;
+  /** What this run begins with; absent when the history already ends with it. */
+  readonly input?: { readonly content: Block[]; readonly queueItems?: string[] };
+  readonly scope: Scope;
+  readonly interrupt: Interrupt;
+  readonly limits: LoopLimits;
+  readonly budget: Budget;
+  /** In dollars; undefined for a model whose price is not known. */
+  readonly priceOf: (modelId: string, usage: Usage) => number | undefined;
+  readonly contextOf: (call: ToolUseBlock, signal: AbortSignal) => ToolContext;
+  readonly gate: Gate;
+  readonly queue: QueuePort;
+  readonly hooks?: HooksPort;
+  /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
+  readonly compaction?: CompactionPort;
+}
+
+export interface LoopLimits {
+  readonly maxTurns?: number;
+  readonly maxOutputTokens?: number;
+  readonly thinking?: { budgetTokens: number };
+  readonly concurrency: ConcurrencyLimits;
+  readonly startCallsWhileStreaming: boolean;
+}
+
+/** The part of the session's queue that is addressed to this agent. */
+export interface QueuePort {
+  take(): QueueItem[];
+  acknowledge(items: readonly QueueItem[]): void;
+}
+
+export interface HooksPort {
+  /** A reply without tool calls is about to end the run: a text sends the agent on, `stop` ends it as stopped. */
+  beforeEnd(lastMessage: Message | undefined): Promise<{ goOn: string } | { stop: string } | undefined>;
+}
+
+export interface CompactionPort {
+  /** Share of the context window at which the history is compacted before the next request. */
+  readonly at: number;
+  /** The history that replaces the old one. `mustFit`: the provider has said that the present one is too long. */
+  compact(options: {
+    messages: readonly Message[];
+    mustFit: boolean;
+    signal: AbortSignal;
+    emit: (event: LoopEvent) => void;
+  }): Promise<readonly Message[]>;
+}

@@ -1,0 +1,65 @@
+/** One answer of the model: streamed to whoever watches, assembled, its calls handed on as they complete. */
+import { isCancelled } from "../base/errors.ts";
+import type { LoopEvent } from "../contracts/event.ts";
+import type { Block, StopReasonOfModel, ToolUseBlock } from "../contracts/message.ts";
+import { noUsage, type Usage } from "../contracts/usage.ts";
+import { createAssembler } from "../model/assemble-message.ts";
+import type { Model, ModelRequest } from "../model/model.ts";
+
+export interface Response {
+  readonly id: string;
+  readonly model: string;
+  /** Complete blocks. After an interrupt also the text that had arrived of the last one. */
+  readonly content: Block[];
+  readonly stopReason: StopReasonOfModel;
+  readonly usage: Usage;
+  /** Set when the stream did not come to its end: what broke it. */
+  readonly brokenBy: unknown;
+}
+
+export async function receiveResponse(options: {
+  model: Model;
+  request: ModelRequest;
+  /** Ids that repeat are replaced before anybody sees them. */
+  claimCallId: (id: string) => string;
+  emit: (event: LoopEvent) => void;
+  /** A call is complete. `contentSoFar`: the blocks up to and including it. */
+  onCall: (received: { call: ToolUseBlock; problem: string | undefined; contentSoFar: Block[] }) => void;
+}): Promise<Response> {
+  const assembler = createAssembler();
+  const content: Block[] = [];
+  let id = "";
+  let model = options.model.id;
+  let usage = noUsage;
+  let stopReason: StopReasonOfModel = "cut";
+  let brokenBy: unknown;
+  try {
+    for await (const event of options.model.stream(options.request)) {
+      if (event.type === "message-start") ({ id, model, usage } = event);
+      else if (event.type === "message-stop") ({ stopReason, usage } = event);
+      options.emit({ type: "model-event", event });
+      const completed = assembler.accept(event);
+      if (completed === undefined || isEmptyText(completed.block)) continue;
+      const block = withUniqueId(completed.block, options.claimCallId);
+      content.push(block);
+      if (block.type !== "tool_use") continue;
+      options.onCall({ call: block, problem: completed.problem, contentSoFar: [...content] });
+    }
+  } catch (error) {
+    brokenBy = error;
+    const unfinished = isCancelled(error) ? assembler.unfinishedText() : "";
+    if (unfinished !== "") content.push({ type: "text", text: unfinished });
+  }
+  return { id, model, content, stopReason, usage, brokenBy };
+}
+
+/** Providers reject empty text. */
+function isEmptyText(block: Block): boolean {
+  return block.type === "text" && block.text === "";
+}
+
+function withUniqueId(block: Block, claimCallId: (id: string) => string): Block {
+  if (block.type !== "tool_use") return block;
+  const id = claimCallId(block.id);
+  return id === block.id ? block : { ...block, id };
+}

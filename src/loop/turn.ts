@@ -1,0 +1,159 @@
+/** One turn: a request, its answer, the calls in it, and the user message that carries their results (LO-2). */
+import { reasonOf, type Scope, sleep } from "../base/cancellation.ts";
+import { createChannel } from "../base/channel.ts";
+import { isCancelled, messageOf } from "../base/errors.ts";
+import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message.ts";
+import { addUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
+import { ModelError } from "../model/model-error.ts";
+import { mayRetry, retryDelayMs } from "../model/retry.ts";
+import { type Attempt, makeAttempt } from "./attempt.ts";
+import type { LoopOptions } from "./loop-options.ts";
+import type { Response } from "./response.ts";
+
+export type TurnEnd =
+  /** The model called no tool. */
+  | { kind: "answer"; message: Message; stopReason: StopReasonOfModel }
+  /** Results, or something from the queue, stand at the end of the history: ask again. */
+  | { kind: "go-on" }
+  | { kind: "aborted"; during: Extract<LoopEnd, { reason: "aborted" }>["during"]; why: string }
+  | { kind: "too-long"; error: Error }
+  | { kind: "failed"; error: Error };
+
+/** What one turn leaves for the next. */
+export interface TurnState {
+  /** Tokens that stood before the model in the last request. */
+  promptTokens: number;
+  /** Of the present turn, all attempts together. */
+  usage: Usage;
+  modelMs: number;
+}
+
+interface Turn {
+  readonly loop: LoopOptions;
+  readonly state: TurnState;
+  readonly scope: Scope;
+  readonly emit: (event: LoopEvent) => void;
+}
+
+/** Runs ahead of its consumer by at most a turn. A consumer that leaves stops the turn. */
+export async function* runTurn(loop: LoopOptions, state: TurnState): AsyncGenerator<LoopEvent, TurnEnd, undefined> {
+  const events = createChannel<LoopEvent>();
+  const scope = loop.scope.child();
+  const work = driveTurn({ loop, state, scope, emit: events.push }).finally(() => events.close());
+  // It is awaited below; until then a rejection must not count as unhandled.
+  work.catch(() => {});
+  try {
+    yield* events;
+    return await work;
+  } finally {
+    scope.cancel("nobody reads this run any longer");
+    await work.catch(() => {});
+    scope.release();
+  }
+}
+
+async function driveTurn(turn: Turn): Promise<TurnEnd> {
+  const { loop, scope, emit } = turn;
+  for (let tries = 1; ; tries++) {
+    // Everything that this request will say must be on disk before it is said (TA-22).
+    await loop.transcript.durable();
+    const attempt = await makeAttempt({ loop, scope, emit });
+    const { response, executor } = attempt;
+    try {
+      charge(turn, attempt);
+      if (stands(response)) return await conclude(turn, attempt);
+      await executor.discard("the message it stood in was cut off and is asked for again");
+    } finally {
+      attempt.release();
+    }
+    const error = response.brokenBy instanceof Error ? response.brokenBy : new Error(messageOf(response.brokenBy));
+    if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
+    if (!mayRetry(error, tries)) return { kind: "failed", error };
+    if (response.id !== "") emit({ type: "response-discard", reason: error.message });
+    const delayMs = retryDelayMs({ error, tries, random: loop.world.random });
+    emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
+    if (!(await waited(turn, delayMs))) return aborted(turn, "streaming");
+  }
+}
+
+/**
+ * Whether what was received stays: a whole message; what came before an interrupt; and a message that was cut
+ * after a call had been received whole, since that call may already be at work (LO-12, LO-26).
+ */
+function stands(response: Response): boolean {
+  return (
+    response.brokenBy === undefined || isCancelled(response.brokenBy) || toolUsesOf(response.content).length > 0
+  );
+}
+
+async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt): Promise<TurnEnd> {
+  const { loop, emit } = turn;
+  executor.messageEnded();
+  const stoppedWhileStreaming = isCancelled(response.brokenBy);
+  const message = stoppedWhileStreaming && !saysSomething(response.content) ? undefined : record();
+  const results = await executor.results();
+  if (message && results.length === 0 && !stoppedWhileStreaming) {
+    return { kind: "answer", message, stopReason: response.stopReason };
+  }
+
+  const mustEnd = turn.scope.cancelled || loop.interrupt.requested === "stop";
+  const queued = mustEnd ? [] : loop.queue.take();
+  const content: Block[] = [...results, ...queued.flatMap((item) => item.content)];
+  if (content.length > 0) {
+    const queueItems = queued.map((item) => item.uuid);
+    emit({ type: "message-append", message: loop.history.append({ role: "user", content, queueItems }) });
+    // On disk the items leave the queue with this very message, so neither a crash before nor one after loses them.
+    loop.queue.acknowledge(queued);
+  }
+  if (mustEnd || content.length === 0) return aborted(turn, stoppedWhileStreaming ? "streaming" : "tools");
+  loop.interrupt.clear();
+  return { kind: "go-on" };
+
+  function record(): Message {
+    const { id, model, content, stopReason, usage } = response;
+    const appended = loop.history.append({
+      uuid: messageUuid,
+      role: "assistant",
+      content,
+      response: { id, model, stopReason, usage },
+    });
+    emit({ type: "message-append", message: appended });
+    return appended;
+  }
+}
+
+/** A message of nothing but thinking cannot be sent back. */
+function saysSomething(content: readonly Block[]): boolean {
+  return content.some((block) => block.type === "text" || block.type === "tool_use");
+}
+
+function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt): void {
+  state.modelMs += modelMs;
+  if (response.id === "") return;
+  const { model, usage } = response;
+  loop.history.sentCount = sentCount;
+  state.promptTokens = promptTokensOf(usage);
+  state.usage = addUsage(state.usage, usage);
+  loop.budget.charge({ modelId: model, usage, costUsd: loop.priceOf(model, usage) });
+}
+
+async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> {
+  const pause = scope.child();
+  const stopListening = loop.interrupt.onRequest(() => pause.cancel("the user interrupted"));
+  try {
+    await sleep(loop.world.clock, delayMs, pause.signal);
+    return true;
+  } catch (error) {
+    if (isCancelled(error)) return false;
+    throw error;
+  } finally {
+    stopListening();
+    pause.release();
+  }
+}
+
+function aborted({ scope }: Turn, during: "streaming" | "tools"): TurnEnd {
+  return { kind: "aborted", during, why: scope.cancelled ? reasonOf(scope.signal) : "the user interrupted" };
+}

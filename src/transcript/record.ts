@@ -1,0 +1,77 @@
+/**
+ * transcript/ owns the truth about a session: what was said, sent and started, one JSON object a line.
+ * Everything else can be rebuilt from it. It must not know who writes or why.
+ *
+ * Our own files are read strictly: a record of an unknown type or a newer version is reported, not guessed at.
+ */
+import * as z from "zod";
+import { Block, Message, ToolResultBlock } from "../contracts/message.ts";
+import { QueueItem } from "../contracts/queue-item.ts";
+import { Usage } from "../contracts/usage.ts";
+
+export const transcriptVersion = 1;
+
+/** The first line. */
+export const HeadRecord = z.object({
+  type: z.literal("head"),
+  version: z.number(),
+  sessionId: z.string(),
+  agentId: z.string().optional(),
+  cwd: z.string(),
+  timestamp: z.string(),
+});
+
+/** What stands before the messages of every request. Written again, with the reason, when it must change (LO-5). */
+export const PrefixRecord = z.object({
+  type: z.literal("prefix"),
+  model: z.string(),
+  system: z.string(),
+  tools: z.array(
+    z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) }),
+  ),
+  reason: z.string(),
+});
+
+export const MessageRecord = z.object({ type: z.literal("message"), message: Message });
+
+/**
+ * A call with effects is about to start while its message still streams: the blocks received so far. Void
+ * once the message with this uuid is there.
+ */
+export const CallsRecord = z.object({
+  type: z.literal("calls"),
+  messageUuid: z.string(),
+  content: z.array(Block),
+  /** The calls with effects that have been started. */
+  started: z.array(z.string()),
+});
+
+/** A call with effects has ended; void once its results stand in a message. */
+export const ResultRecord = z.object({ type: z.literal("result"), result: ToolResultBlock });
+
+export const QueueRecord = z.object({ type: z.literal("queue"), item: QueueItem });
+
+/** From here on the history is these messages and what follows. */
+export const CompactionRecord = z.object({ type: z.literal("compaction"), messages: z.array(Message) });
+
+export const RunEndRecord = z.object({
+  type: z.literal("run-end"),
+  reason: z.string(),
+  turns: z.number(),
+  usage: Usage,
+  costUsd: z.number().optional(),
+});
+
+export const TranscriptRecord = z.discriminatedUnion("type", [
+  HeadRecord,
+  PrefixRecord,
+  MessageRecord,
+  CallsRecord,
+  ResultRecord,
+  QueueRecord,
+  CompactionRecord,
+  RunEndRecord,
+]);
+export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
+export type PrefixRecord = z.infer<typeof PrefixRecord>;
+export type HeadRecord = z.infer<typeof HeadRecord>;
