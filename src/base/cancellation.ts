@@ -86,6 +86,8 @@ function cancelledErrorOf(signal: AbortSignal): CancelledError {
 
 /** `work`, or the `CancelledError` of `signal` if that comes first. The work itself is not stopped by this. */
 export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // When the signal wins, nobody waits for the work any longer; its failure is then of no interest.
+  work.catch(() => {});
   throwIfCancelled(signal);
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {

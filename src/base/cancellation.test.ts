@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { createManualClock } from "../testing/manual-clock.ts";
+import {
+  cancelAfter,
+  createScope,
+  shielded,
+  sleep,
+  throwIfCancelled,
+  unlessCancelled,
+} from "./cancellation.ts";
+import { CancelledError } from "./errors.ts";
+
+describe("scopes", () => {
+  it("cancel everything below and nothing above", () => {
+    const session = createScope();
+    const turn = session.child();
+    const call = turn.child();
+    const sibling = session.child();
+    turn.cancel("interrupted");
+    expect([session.cancelled, turn.cancelled, call.cancelled, sibling.cancelled]).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    expect(call.signal.reason).toBe(turn.signal.reason);
+  });
+
+  it("tell those below before those above hear of it", () => {
+    const parent = createScope();
+    const child = parent.child();
+    let childKnew = false;
+    parent.signal.addEventListener("abort", () => {
+      childKnew = child.cancelled;
+    });
+    parent.cancel("stop");
+    expect(childKnew).toBe(true);
+  });
+
+  it("keep the first reason", () => {
+    const scope = createScope();
+    scope.cancel("first");
+    scope.cancel("second");
+    expect((scope.signal.reason as CancelledError).reason).toBe("first");
+  });
+
+  it("that are born under a cancelled scope are cancelled", () => {
+    const scope = createScope();
+    scope.cancel("stop");
+    expect(scope.child().cancelled).toBe(true);
+  });
+
+  it("that were released are left alone", () => {
+    const scope = createScope();
+    const child = scope.child();
+    child.release();
+    scope.cancel("stop");
+    expect(child.cancelled).toBe(false);
+  });
+
+  it("follow a foreign signal, also one that has fired already", () => {
+    const controller = new AbortController();
+    const scope = createScope(controller.signal);
+    const child = scope.child();
+    controller.abort(new Error("from outside"));
+    expect(child.cancelled).toBe(true);
+    expect(child.signal.reason).toBeInstanceOf(CancelledError);
+    expect(createScope(AbortSignal.abort("gone")).cancelled).toBe(true);
+  });
+});
+
+describe("waiting", () => {
+  it("ends with the cancellation, whichever signal brought it", async () => {
+    const controller = new AbortController();
+    const waiting = unlessCancelled(new Promise(() => {}), controller.signal);
+    controller.abort("enough");
+    await expect(waiting).rejects.toBeInstanceOf(CancelledError);
+    expect(() => throwIfCancelled(controller.signal)).toThrow("enough");
+  });
+
+  it("sleeps on the given clock and leaves no timer behind when cancelled", async () => {
+    const clock = createManualClock();
+    const scope = createScope();
+    const first = sleep(clock, 100, scope.signal);
+    await clock.advance(100);
+    await first;
+    const second = sleep(clock, 100, scope.signal);
+    scope.cancel("stop");
+    await expect(second).rejects.toBeInstanceOf(CancelledError);
+    expect(clock.pendingMs()).toEqual([]);
+  });
+
+  it("cancels at a deadline unless that was called off", async () => {
+    const clock = createManualClock();
+    const [late, inTime] = [createScope(), createScope()];
+    cancelAfter({ clock, scope: late, delayMs: 50, reason: "too slow" });
+    cancelAfter({ clock, scope: inTime, delayMs: 50, reason: "too slow" })();
+    await clock.advance(50);
+    expect([late.cancelled, inTime.cancelled]).toEqual([true, false]);
+  });
+
+  it("gives clean-up its own time, and no more than that", async () => {
+    const clock = createManualClock();
+    let told = false;
+    const cleaning = shielded({ clock, deadlineMs: 1000, what: "Clean-up" }, (signal) => {
+      signal.addEventListener("abort", () => {
+        told = true;
+      });
+      return new Promise(() => {});
+    });
+    const outcome = expect(cleaning).rejects.toThrow("Clean-up took longer than 1000 ms");
+    await clock.advance(1000);
+    await outcome;
+    expect(told).toBe(true);
+  });
+});

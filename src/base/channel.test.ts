@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { createChannel } from "./channel.ts";
+
+async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of source) values.push(value);
+  return values;
+}
+
+describe("channel", () => {
+  it("hands out what was pushed before and during iteration, in order, then ends", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    const reading = collect(channel);
+    channel.push(2);
+    await Promise.resolve();
+    channel.push(3);
+    channel.close();
+    expect(await reading).toEqual([1, 2, 3]);
+  });
+
+  it("delivers what came before the error, then fails with it", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    channel.close(new Error("cut"));
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const value of channel) seen.push(value);
+    })();
+    await expect(reading).rejects.toThrow("cut");
+    expect(seen).toEqual([1]);
+  });
+
+  it("ignores what comes after the close", async () => {
+    const channel = createChannel<number>();
+    channel.close();
+    channel.push(1);
+    channel.close(new Error("late"));
+    expect(await collect(channel)).toEqual([]);
+  });
+
+  it("is closed when its consumer leaves, so that producers can notice", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    channel.push(2);
+    for await (const _ of channel) break;
+    expect(channel.closed).toBe(true);
+    channel.push(3);
+    expect(await collect(channel)).toEqual([]);
+  });
+
+  it("keeps values that are pushed while a batch is being handed out", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    channel.push(2);
+    const seen: number[] = [];
+    for await (const value of channel) {
+      seen.push(value);
+      if (value === 1) channel.push(3);
+      if (value === 3) channel.close();
+    }
+    expect(seen).toEqual([1, 2, 3]);
+  });
+});
