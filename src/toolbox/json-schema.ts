@@ -111,7 +111,8 @@ function checkCombined(place: Place, schema: JsonSchema, value: unknown): Misfit
     if (count > 1) tell(`fits ${count} of the forms of which it must fit exactly one`);
   }
   if (schema.not !== undefined && fits(schema.not)) tell("has a form that it must not have");
-  if (schema.if !== undefined) misfits.push(...check(place, fits(schema.if) ? schema.then : schema.else, value));
+  if (schema.if !== undefined)
+    misfits.push(...check(place, fits(schema.if) ? schema.then : schema.else, value));
   return misfits;
 }
 
@@ -138,16 +139,24 @@ function checkObject(place: Place, schema: JsonSchema, value: JsonSchema): Misfi
     if (own) misfits.push(...check(inner, properties[name], value[name]));
     for (const [, part] of matching) misfits.push(...check(inner, part, value[name]));
     if (own || matching.length > 0) continue;
-    if (schema.additionalProperties === false) misfits.push({ field: inner.field, problem: "is not a known field" });
+    if (schema.additionalProperties === false)
+      misfits.push({ field: inner.field, problem: "is not a known field" });
     else misfits.push(...check(inner, schema.additionalProperties, value[name]));
   }
   if (schema.propertyNames !== undefined)
-    misfits.push(...names.flatMap((name) => check({ ...place, field: below(place, name) }, schema.propertyNames, name)));
-  for (const [name, needed] of Object.entries(isObject(schema.dependentRequired) ? schema.dependentRequired : {}))
+    misfits.push(
+      ...names.flatMap((name) => check({ ...place, field: below(place, name) }, schema.propertyNames, name)),
+    );
+  for (const [name, needed] of Object.entries(
+    isObject(schema.dependentRequired) ? schema.dependentRequired : {},
+  ))
     if (Object.hasOwn(value, name))
       for (const other of listOf(needed))
         if (!Object.hasOwn(value, String(other)))
-          misfits.push({ field: below(place, String(other)), problem: `is missing, because ${name} is there` });
+          misfits.push({
+            field: below(place, String(other)),
+            problem: `is missing, because ${name} is there`,
+          });
   if (isNumber(schema.minProperties) && names.length < schema.minProperties)
     misfits.push({ field: place.field, problem: `must have at least ${schema.minProperties} fields` });
   if (isNumber(schema.maxProperties) && names.length > schema.maxProperties)
@@ -163,16 +172,23 @@ function checkArray(place: Place, schema: JsonSchema, value: readonly unknown[])
     check({ ...place, field: below(place, String(index)) }, index < tuple.length ? tuple[index] : rest, item),
   );
   const tell = (problem: string) => misfits.push({ field: place.field, problem });
-  if (isNumber(schema.minItems) && value.length < schema.minItems) tell(`must have at least ${schema.minItems} items`);
-  if (isNumber(schema.maxItems) && value.length > schema.maxItems) tell(`must have at most ${schema.maxItems} items`);
+  if (isNumber(schema.minItems) && value.length < schema.minItems)
+    tell(`must have at least ${schema.minItems} items`);
+  if (isNumber(schema.maxItems) && value.length > schema.maxItems)
+    tell(`must have at most ${schema.maxItems} items`);
   if (schema.uniqueItems === true && hasRepeats(value)) tell("must not have the same item twice");
-  if (schema.contains !== undefined && !value.some((item) => check(place, schema.contains, item).length === 0))
+  if (
+    schema.contains !== undefined &&
+    !value.some((item) => check(place, schema.contains, item).length === 0)
+  )
     tell("has no item of the form that it must contain");
   return misfits;
 }
 
 function hasRepeats(items: readonly unknown[]): boolean {
-  return items.some((item, index) => items.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, item)));
+  return items.some((item, index) =>
+    items.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, item)),
+  );
 }
 
 function below(place: Place, name: string): string {

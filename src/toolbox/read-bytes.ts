@@ -2,11 +2,24 @@
 import { throwIfCancelled } from "../base/cancellation.ts";
 import type { FileHandle } from "../base/world.ts";
 
+/** The part of a file handle that reading needs. */
+export type ByteSource = Pick<FileHandle, "read">;
+
+const smallFileBytes = 256 * 1024;
+
+/** Most files are small and are looked at several times: those are read from disk once. */
+export async function loadIfSmall(handle: FileHandle, size: number): Promise<ByteSource> {
+  // Pseudo files say 0 and have content all the same.
+  if (size === 0 || size > smallFileBytes) return handle;
+  const bytes = await handle.read(0, size);
+  return { read: async (position, length) => bytes.subarray(position, position + length) };
+}
+
 const maxChunkBytes = 1024 * 1024;
 const minChunkBytes = 4096;
 
 export async function* readChunks(options: {
-  handle: FileHandle;
+  handle: ByteSource;
   /** What the file system says; a hint only, since files grow and pseudo files say 0. */
   size: number;
   signal: AbortSignal;
@@ -23,7 +36,7 @@ export async function* readChunks(options: {
 
 /** Undefined if there are more than `maxBytes`. */
 export async function readUpTo(options: {
-  handle: FileHandle;
+  handle: ByteSource;
   size: number;
   maxBytes: number;
   signal: AbortSignal;

@@ -1,9 +1,9 @@
 /** A page of a text file, as numbered lines. Files of any size and with lines of any length. */
 import { createHash } from "node:crypto";
-import type { FileHandle } from "../base/world.ts";
 import { maxChangeableBytes } from "./change-file.ts";
 import { formatCount, numberLine } from "./line-numbers.ts";
 import { createLineWindow, type WindowLine } from "./line-window.ts";
+import type { ByteSource } from "./read-bytes.ts";
 import { readChunks } from "./read-bytes.ts";
 import { decodeUtf8, formatByMark } from "./text-file.ts";
 
@@ -20,7 +20,7 @@ const maxLineBytes = maxLineChars * 3 + 8;
 const maxPageChars = 60_000;
 
 export async function readTextPage(options: {
-  handle: FileHandle;
+  handle: ByteSource;
   size: number;
   firstLine: number;
   maxLines: number;

@@ -7,7 +7,7 @@ import type { ToolContext } from "../tools/tool-context.ts";
 import { describeAccessError, describeMissingFile, findFile, refuseUnlessFile } from "./find-file.ts";
 import { imageTypeOf, isPdf } from "./image-type.ts";
 import { parseNotebook } from "./notebook.ts";
-import { readUpTo } from "./read-bytes.ts";
+import { type ByteSource, loadIfSmall, readUpTo } from "./read-bytes.ts";
 import { renderNotebook } from "./read-notebook.ts";
 import { defaultMaxLines, readTextPage } from "./read-text.ts";
 import { displayPath, resolvePath } from "./resolve-path.ts";
@@ -59,7 +59,7 @@ A file must be read before Edit or Write may change it. Read several files at on
 const endlessFiles = /^\/proc\/kmsg$|^\/sys\/kernel\/(debug\/)?tracing\/.*trace_pipe$/;
 
 interface Opened {
-  readonly handle: FileHandle;
+  readonly handle: ByteSource;
   readonly size: number;
   readonly input: ReadInput;
   readonly path: string;
@@ -85,8 +85,9 @@ async function readOpened(options: {
     const info = await handle.stat();
     // Again, because another file may have taken the name since.
     refuseUnlessFile(info, shown);
-    const sample = await handle.read(0, sampleBytes);
-    const opened = { handle, size: info.size, input, path, shown, signal: context.signal };
+    const source = await loadIfSmall(handle, info.size);
+    const sample = await source.read(0, sampleBytes);
+    const opened = { handle: source, size: info.size, input, path, shown, signal: context.signal };
     return await readByKind(opened, sample);
   } catch (error) {
     throw describeAccessError(error, shown);

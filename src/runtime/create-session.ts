@@ -1,0 +1,209 @@
+/** The composition root: everything below is made here, once per session, and handed to the loop. */
+import { createScope } from "../base/cancellation.ts";
+import { CadreError } from "../base/errors.ts";
+import type { LoopEvent } from "../contracts/event.ts";
+import type { Block } from "../contracts/message.ts";
+import type { PermissionMode } from "../contracts/permission.ts";
+import { noUsage } from "../contracts/usage.ts";
+import { assertPriceKnown, createBudget } from "../loop/budget.ts";
+import { createHistory } from "../loop/history.ts";
+import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
+import type { LoopOptions } from "../loop/loop-options.ts";
+import { runLoop } from "../loop/query-loop.ts";
+import { costOf } from "../model/pricing.ts";
+import { createQueue, type Queue } from "../tasks/queue.ts";
+import { createFileReads } from "../tools/file-reads.ts";
+import { createResultStore } from "../tools/result-store.ts";
+import type { AgentScope } from "../tools/tool-context.ts";
+import { sessionFiles } from "../transcript/location.ts";
+import { transcriptVersion } from "../transcript/record.ts";
+import { createUnkeptTranscript } from "../transcript/writer.ts";
+import { childEnvironment } from "../workspace/child-environment.ts";
+import { buildTools } from "./build-tools.ts";
+import { createPermissionGate } from "./permission-gate.ts";
+import { permissionSetup } from "./permission-setup.ts";
+import { createRunRecorder } from "./run-recorder.ts";
+import type { RunResult, Session, SessionOptions } from "./session.ts";
+import { createSessionTranscript } from "./session-transcript.ts";
+import { renderSystemPrompt } from "./system-prompt.ts";
+
+export function createSession(options: SessionOptions): Session {
+  const { world, cwd, model, settings, surface } = options;
+  const id = options.sessionId ?? world.random.uuid();
+  const files = sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
+  const additionalFolders = [...(options.additionalFolders ?? []), ...(settings.permissions?.additionalDirectories ?? [])];
+  const permissions = permissionSetup(options);
+  const limits = {
+    maxCostUsd: options.maxCostUsd ?? settings.budgets?.session?.usd,
+    maxTokens: options.maxTokens ?? settings.budgets?.session?.tokens,
+  };
+  const priceOf: LoopOptions["priceOf"] = (modelId, usage) =>
+    model.provider === "anthropic" ? costOf(modelId, usage) : 0;
+  assertPriceKnown({ modelId: model.id, priceKnown: priceOf(model.id, noUsage) !== undefined, limits });
+
+  let structuredOutput: unknown;
+  const tools = buildTools({
+    world,
+    settings,
+    surface,
+    extra: options.tools ?? [],
+    hidden: permissions.hiddenTools,
+    ...(options.outputSchema && {
+      output: {
+        schema: options.outputSchema,
+        onValue: (value: unknown) => {
+          structuredOutput = value;
+        },
+      },
+    }),
+  });
+  const prefix = {
+    system: renderSystemPrompt({
+      world,
+      cwd,
+      additionalFolders,
+      ...(options.systemPrompt !== undefined && { replacement: options.systemPrompt }),
+      ...(options.appendSystemPrompt !== undefined && { addition: options.appendSystemPrompt }),
+    }),
+    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+  };
+
+  const transcript =
+    options.keepTranscript === false ? createUnkeptTranscript() : createSessionTranscript({ world, files });
+  transcript.append({
+    type: "head",
+    version: transcriptVersion,
+    sessionId: id,
+    cwd,
+    timestamp: new Date(world.clock.now()).toISOString(),
+  });
+  transcript.append({ type: "prefix", model: model.id, ...prefix, reason: "start of the session" });
+  const history = createHistory({ world, transcript });
+  const queue = createQueue({
+    async record(item) {
+      transcript.append({ type: "queue", item });
+      await transcript.durable();
+    },
+  });
+
+  const agent: AgentScope = {
+    sessionId: id,
+    source: { kind: "main" },
+    folder: { root: cwd, roots: [cwd, ...additionalFolders], current: cwd },
+    fileReads: createFileReads(),
+    results: createResultStore({ world, folder: files.results }),
+    todos: { items: [] },
+    mode: { current: permissions.mode },
+    toolEnv: childEnvironment({ ...world.env, ...settings.env }, { secretNames: keyVariables(settings) }),
+  };
+  const budget = createBudget(limits);
+  const scope = createScope();
+  /** What is the same for every run of the session. */
+  const conversation: Omit<LoopOptions, "interrupt" | "budget"> = {
+    world,
+    source: agent.source,
+    model,
+    prefix,
+    tools,
+    history,
+    transcript,
+    scope,
+    priceOf,
+    contextOf: (call, signal) => ({ world, signal, toolUseId: call.id, agent }),
+    gate: createPermissionGate({ rules: permissions.rules, surface }),
+    queue: { take: () => queue.take(undefined), acknowledge: queue.acknowledge },
+    limits: {
+      maxTurns: options.maxTurns ?? settings.budgets?.session?.turns,
+      thinking: thinkingOf(settings.thinking),
+      concurrency: { tool: settings.maxToolConcurrency ?? 10, agent: 64 },
+      startCallsWhileStreaming: settings.streamingTools ?? true,
+    },
+  };
+  let running: Interrupt | undefined;
+
+  async function* submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined> {
+    if (running) throw busy();
+    const interrupt = createInterrupt();
+    running = interrupt;
+    structuredOutput = undefined;
+    const runBudget = budget.child({});
+    const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
+    const run = runLoop({ ...conversation, interrupt, budget: runBudget, input: inputOf(content, queue) });
+    try {
+      let step = await run.next();
+      for (; !step.done; step = await run.next()) {
+        recorder.see(step.value);
+        yield step.value;
+      }
+      transcript.append(recorder.record(step.value));
+      await transcript.durable();
+      return recorder.result(step.value, structuredOutput);
+    } finally {
+      // A consumer that left early stops the run; after its end this does nothing.
+      await run.return({ reason: "aborted", during: "between-turns", why: "nobody reads this run any longer" });
+      running = undefined;
+    }
+  }
+
+  return {
+    id,
+    transcriptPath: transcript.path,
+    cwd,
+    toolNames: tools.map((tool) => tool.name),
+    modelId: model.id,
+    get permissionMode() {
+      return agent.mode.current;
+    },
+    get messages() {
+      return history.messages;
+    },
+    totals: budget,
+    submit,
+    async enqueue(text) {
+      await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content: [{ type: "text", text }] });
+    },
+    get queued() {
+      return queue.waiting(undefined);
+    },
+    interrupt: () => running?.request("stop"),
+    setPermissionMode(mode: PermissionMode) {
+      permissions.assertAllowed(mode);
+      agent.mode.current = mode;
+    },
+    async close() {
+      scope.cancel("the session was closed");
+      await transcript.durable();
+      await transcript.close();
+    },
+  };
+}
+
+/** The prompt, and after it what waits in the queue. */
+function inputOf(content: string | Block[] | undefined, queue: Queue): NonNullable<LoopOptions["input"]> {
+  const own: Block[] = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+  const items = queue.take(undefined);
+  queue.acknowledge(items);
+  const all = [...own, ...items.flatMap((item) => item.content)];
+  if (all.length === 0) throw new CadreError({ code: "nothing-to-say", message: "There is no prompt, and nothing waits in the queue." });
+  return { content: all, queueItems: items.map((item) => item.uuid) };
+}
+
+function busy(): CadreError {
+  return new CadreError({
+    code: "session-busy",
+    message: "A run is going on in this session: wait for its end, or put the text into its queue (enqueue).",
+  });
+}
+
+/** The variables that settings name as holders of keys: children of tools do not see them (PE-11). */
+function keyVariables(settings: SessionOptions["settings"]): string[] {
+  const named = [...Object.values(settings.providers ?? {}).map((provider) => provider.keyEnv), settings.webSearch?.keyEnv];
+  return named.filter((name) => name !== undefined);
+}
+
+const defaultThinkingTokens = 8_192;
+
+function thinkingOf(setting: SessionOptions["settings"]["thinking"]): { budgetTokens: number } | undefined {
+  if (setting === undefined || setting === false) return undefined;
+  return setting === true ? { budgetTokens: defaultThinkingTokens } : { budgetTokens: setting.budgetTokens };
+}

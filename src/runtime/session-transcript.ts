@@ -1,0 +1,69 @@
+import { CadreError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { ensurePrivateFolder } from "../base/files.ts";
+import type { World } from "../base/world.ts";
+import type { SessionFiles } from "../transcript/location.ts";
+import type { TranscriptRecord } from "../transcript/record.ts";
+import { openTranscript, type TranscriptWriter } from "../transcript/writer.ts";
+
+/** The file comes to be with the first record that must be durable: a session that says nothing leaves nothing. */
+export function createSessionTranscript(options: { world: World; files: SessionFiles }): TranscriptWriter {
+  const { world, files } = options;
+  let early: TranscriptRecord[] = [];
+  let opening: Promise<TranscriptWriter> | undefined;
+  let opened: TranscriptWriter | undefined;
+
+  async function open(): Promise<TranscriptWriter> {
+    await assertNew();
+    await ensurePrivateFolder(world, files.projectFolder);
+    const writer = await openTranscript({ world, path: files.transcript });
+    for (const record of early) writer.append(record);
+    early = [];
+    opened = writer;
+    return writer;
+  }
+
+  async function assertNew(): Promise<void> {
+    try {
+      await world.files.stat(files.transcript);
+    } catch (error) {
+      if (systemCodeOf(error) === "ENOENT") return;
+      throw error;
+    }
+    throw new CadreError({
+      code: "session-exists",
+      message: `There is a session with this id already: ${files.transcript}. Choose another --session-id, or leave it out.`,
+    });
+  }
+
+  return {
+    path: files.transcript,
+    append(record) {
+      if (opened) opened.append(record);
+      else early.push(record);
+    },
+    async durable() {
+      if (opened === undefined) {
+        opening ??= open();
+        try {
+          await opening;
+        } catch (error) {
+          opening = undefined;
+          throw unwritable(error, files.transcript);
+        }
+      }
+      await opened?.durable();
+    },
+    async close() {
+      await opened?.close();
+    },
+  };
+}
+
+function unwritable(error: unknown, path: string): CadreError {
+  if (error instanceof CadreError) return error;
+  return new CadreError({
+    code: "transcript-unwritable",
+    message: `The transcript ${path} cannot be written: ${messageOf(error)}. Make the folder writable, or start with --no-session-persistence to keep nothing.`,
+    cause: error,
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * runtime/ owns the composition: it closes the circle of which the lower folders are parts. This file is
+ * what surfaces and the library see of a session.
+ */
+import type { World } from "../base/world.ts";
+import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { Block, Message } from "../contracts/message.ts";
+import type { PermissionAnswer, PermissionMode, PermissionRequest } from "../contracts/permission.ts";
+import type { Settings } from "../contracts/settings.ts";
+import type { Usage } from "../contracts/usage.ts";
+import type { Model } from "../model/model.ts";
+import type { AskUser } from "../toolbox/ask-user-question.ts";
+import type { ApprovePlan } from "../toolbox/plan-mode.ts";
+import type { Tool } from "../tools/tool.ts";
+
+export interface SessionOptions {
+  readonly world: World;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalFolders?: readonly string[];
+  readonly model: Model;
+  readonly settings: Settings;
+  /** In place of the built-in one. */
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  /** Beside the built-in ones; a name that exists replaces the built-in tool. */
+  readonly tools?: readonly Tool[];
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly permissionMode?: PermissionMode;
+  /** Without it `bypassPermissions` is refused, wherever it comes from. */
+  readonly dangerouslySkipPermissions?: boolean;
+  readonly maxTurns?: number;
+  readonly maxCostUsd?: number;
+  readonly maxTokens?: number;
+  /** A UUID; default: a new one. */
+  readonly sessionId?: string;
+  /** The final answer must fit this JSON schema. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /** False: no transcript is written, and nothing can be resumed. */
+  readonly keepTranscript?: boolean;
+  /** Absent: nobody can be asked. */
+  readonly surface?: Surface;
+}
+
+/** Who can be asked. What is missing is answered with a refusal that says so. */
+export interface Surface {
+  askPermission?(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer>;
+  askQuestions?: AskUser;
+  approvePlan?: ApprovePlan;
+}
+
+export interface Session {
+  readonly id: string;
+  /** Undefined when nothing is kept. */
+  readonly transcriptPath: string | undefined;
+  readonly cwd: string;
+  readonly toolNames: readonly string[];
+  readonly modelId: string;
+  readonly permissionMode: PermissionMode;
+  readonly messages: readonly Message[];
+  /** Of all runs so far. */
+  readonly totals: { readonly usage: Usage; readonly usageByModel: Readonly<Record<string, Usage>>; readonly costUsd: number | undefined };
+  /**
+   * Runs one prompt, and what waits in the queue, to its end: events as they happen, at last how it ended.
+   * Without a prompt it runs what waits. One at a time.
+   */
+  submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined>;
+  /** Input while a run goes on: reaches the model between tool rounds. Resolves when it can no longer be lost. */
+  enqueue(text: string): Promise<void>;
+  /** How much was queued and no run has taken yet. */
+  readonly queued: number;
+  /** Ends the present run as soon as what may not be cut off is done. Does nothing when idle. */
+  interrupt(): void;
+  setPermissionMode(mode: PermissionMode): void;
+  /** Stops the present run at once, makes everything durable and lets go of files. */
+  close(): Promise<void>;
+}
+
+export interface RunResult {
+  readonly end: LoopEnd;
+  /** The text of the last assistant message that has one. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly usageByModel: Readonly<Record<string, Usage>>;
+  /** Undefined when a model with an unknown price was used. */
+  readonly costUsd: number | undefined;
+  readonly durationMs: number;
+  readonly apiDurationMs: number;
+  readonly permissionDenials: readonly { toolName: string; toolUseId: string; input: unknown }[];
+  readonly structuredOutput?: unknown;
+}

@@ -1,0 +1,123 @@
+/** A session without a runtime: for tests of surfaces. Each run plays the events it was given. */
+import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
+import type { PermissionMode } from "../contracts/permission.ts";
+import { noUsage } from "../contracts/usage.ts";
+import type { RunResult, Session } from "../runtime/session.ts";
+
+/** Yields the events of a run and returns what differs from a run that went well. */
+export type ScriptedRun = (run: {
+  content: string | Block[] | undefined;
+  /** Fires when the session was interrupted. */
+  interrupted: AbortSignal;
+}) => AsyncGenerator<LoopEvent, Partial<RunResult>, undefined>;
+
+export interface ScriptedSession extends Session {
+  readonly submitted: readonly (string | Block[] | undefined)[];
+  readonly enqueued: readonly string[];
+  readonly closed: boolean;
+}
+
+export function createScriptedSession(
+  script: ScriptedRun,
+  details: { id?: string; transcriptPath?: string } = {},
+): ScriptedSession {
+  const submitted: (string | Block[] | undefined)[] = [];
+  const enqueued: string[] = [];
+  let waiting = 0;
+  let mode: PermissionMode = "default";
+  let closed = false;
+  let running: AbortController | undefined;
+  return {
+    id: details.id ?? "11111111-1111-4111-8111-111111111111",
+    transcriptPath: details.transcriptPath,
+    cwd: "/project",
+    toolNames: ["Read", "Bash"],
+    modelId: "scripted",
+    messages: [],
+    totals: { usage: noUsage, usageByModel: {}, costUsd: 0 },
+    submitted,
+    enqueued,
+    get queued() {
+      return waiting;
+    },
+    get permissionMode() {
+      return mode;
+    },
+    get closed() {
+      return closed;
+    },
+    async *submit(content) {
+      submitted.push(content);
+      waiting = 0;
+      running = new AbortController();
+      const changes = yield* script({ content, interrupted: running.signal });
+      running = undefined;
+      return { ...goodResult, ...changes };
+    },
+    async enqueue(text) {
+      enqueued.push(text);
+      waiting++;
+    },
+    interrupt: () => running?.abort(),
+    setPermissionMode(next) {
+      mode = next;
+    },
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+const goodResult: RunResult = {
+  end: { reason: "completed", stopReason: "end_turn" },
+  text: "",
+  turns: 1,
+  usage: noUsage,
+  usageByModel: {},
+  costUsd: 0,
+  durationMs: 12,
+  apiDurationMs: 7,
+  permissionDenials: [],
+};
+
+/** What a run tells of an answer in one text block. */
+export function* answerEvents(text: string): Generator<LoopEvent> {
+  yield modelEvent({ type: "message-start", id: "msg_1", model: "scripted", usage: noUsage });
+  yield modelEvent({ type: "block-start", index: 0, block: { type: "text", text: "" } });
+  yield modelEvent({ type: "block-delta", index: 0, delta: { type: "text", text } });
+  yield modelEvent({ type: "block-stop", index: 0 });
+  yield modelEvent({ type: "message-stop", stopReason: "end_turn", usage: noUsage });
+  yield appended({ role: "assistant", content: [{ type: "text", text }], stopReason: "end_turn" });
+}
+
+export function modelEvent(event: Extract<LoopEvent, { type: "model-event" }>["event"]): LoopEvent {
+  return { type: "model-event", event };
+}
+
+export function appended(options: {
+  role: Message["role"];
+  content: Block[];
+  stopReason?: StopReasonOfModel;
+}): LoopEvent {
+  const { role, content, stopReason } = options;
+  return {
+    type: "message-append",
+    message: {
+      uuid: "22222222-2222-4222-8222-222222222222",
+      parentUuid: null,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      role,
+      content,
+      ...(stopReason && { response: { id: "msg_1", model: "scripted", stopReason, usage: noUsage } }),
+    },
+  };
+}
+
+/** Resolves when the run was interrupted, with the end that follows from it. */
+export async function untilInterrupted(signal: AbortSignal): Promise<Partial<RunResult>> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  const end: LoopEnd = { reason: "aborted", during: "streaming", why: "interrupted by the user" };
+  return { end };
+}

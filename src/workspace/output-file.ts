@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { messageOf } from "../base/errors.ts";
+import { ensurePrivateFolder } from "../base/files.ts";
+import type { FileHandle, World } from "../base/world.ts";
+
+/** Takes the output of a command as it comes; a slow one slows the command down. */
+export interface OutputSink {
+  write(chunk: Uint8Array): Promise<void>;
+}
+
+/** Keeps a long output whole in a file. A short one never touches the disk. */
+export interface OutputFile extends OutputSink {
+  /** Must be called once, at the end. Undefined when the output was short. */
+  close(): Promise<KeptOutput | undefined>;
+}
+
+export type KeptOutput =
+  | { readonly kept: true; readonly path: string; readonly whole: boolean }
+  | { readonly kept: false; readonly why: string };
+
+export interface OutputFileOptions {
+  readonly world: World;
+  readonly folder: string;
+  readonly name: string;
+  /** Up to here nothing is written. */
+  readonly shortBytes: number;
+  /** What comes after is dropped. */
+  readonly maxBytes: number;
+}
+
+export function createOutputFile(options: OutputFileOptions): OutputFile {
+  const path = join(options.folder, fileNameFor(options));
+  let waiting: Uint8Array[] = [];
+  let totalBytes = 0;
+  let handle: FileHandle | undefined;
+  let failure: string | undefined;
+
+  const writeWaiting = async () => {
+    if (handle === undefined) {
+      await ensurePrivateFolder(options.world, options.folder);
+      handle = await options.world.files.open(path, "create", { fileMode: 0o600 });
+    }
+    const data = Buffer.concat(waiting);
+    waiting = [];
+    await handle.write(data);
+  };
+
+  return {
+    async write(chunk) {
+      const room = options.maxBytes - totalBytes;
+      totalBytes += chunk.length;
+      if (failure !== undefined || room <= 0) return;
+      waiting.push(chunk.subarray(0, room));
+      if (totalBytes <= options.shortBytes) return;
+      try {
+        await writeWaiting();
+      } catch (error) {
+        // The command must not fail because its output could not be kept.
+        failure = messageOf(error);
+        waiting = [];
+      }
+    },
+    async close() {
+      await handle?.close().catch((error: unknown) => {
+        failure ??= messageOf(error);
+      });
+      if (failure !== undefined) return { kept: false, why: failure };
+      return handle === undefined ? undefined : { kept: true, path, whole: totalBytes <= options.maxBytes };
+    },
+  };
+}
+
+/** Part of it is random, so that nobody can guess the name and plant a file there. */
+function fileNameFor({ name, world }: OutputFileOptions): string {
+  const readable = name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
+  return `${readable}-${Buffer.from(world.random.bytes(12)).toString("hex")}.txt`;
+}
