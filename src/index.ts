@@ -1,7 +1,7 @@
 /** The library: everything the `cadre` command does is done through these. */
 export { CadreError, CancelledError } from "./base/errors.ts";
-export type { World } from "./base/world.ts";
 export { createNodeWorld } from "./base/world/node-world.ts";
+export type { World } from "./base/world.ts";
 export { type LoadedSettings, loadSettings } from "./config/settings.ts";
 export type { LoopEnd, LoopEvent, ModelEvent, ToolProgress } from "./contracts/event.ts";
 export type { Block, Message, ToolResultBlock, ToolUseBlock } from "./contracts/message.ts";

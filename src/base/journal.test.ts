@@ -94,6 +94,38 @@ describe("a journal", () => {
     await Promise.all([journal.close()]);
   });
 
+  it("acknowledges nobody before the sync that covers his record, however many write at once", async () => {
+    let written = "";
+    let synced = "";
+    const watching = {
+      ...files,
+      open: async (...args: Parameters<typeof files.open>) => {
+        const handle = await files.open(...args);
+        const write = async (data: Uint8Array) => {
+          await Promise.resolve();
+          written += Buffer.from(data).toString();
+        };
+        const sync = async () => {
+          const covered = written;
+          await Promise.resolve();
+          synced = covered;
+        };
+        return { ...handle, write, sync };
+      },
+    };
+    const journal = await openJournal({ files: watching, path });
+    const writer = async (name: number, pauses: number) => {
+      for (let n = 0; n < 20; n++) {
+        journal.append({ name, n });
+        for (let pause = 0; pause < pauses; pause++) await Promise.resolve();
+        await journal.durable();
+        expect(synced).toContain(`{"name":${name},"n":${n}}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, (_, name) => writer(name, name % 5)));
+    await journal.close();
+  });
+
   it.each([
     ["a full disk that took a part", { operation: "write", at: 2, code: "ENOSPC", tornBytes: 5 }],
     ["a full disk that took nothing", { operation: "write", at: 2, code: "ENOSPC" }],

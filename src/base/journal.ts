@@ -60,10 +60,18 @@ function journalOf(path: string, lines: LineWriter): Journal {
     appendText,
     durable: lines.flush,
     close() {
-      closing ??= lines.flush().finally(lines.close);
+      closing ??= flushAndClose(lines);
       return closing;
     },
   };
+}
+
+async function flushAndClose(lines: LineWriter): Promise<void> {
+  try {
+    await lines.flush();
+  } finally {
+    await lines.close();
+  }
 }
 
 interface LineWriter {
@@ -126,10 +134,11 @@ function createLineWriter(options: {
       queue.push(text);
     },
     flush() {
+      // A batch that waits for its turn takes everything that is queued when it begins.
+      if (waiting !== undefined) return waiting;
       if (running === undefined) return start();
-      // What is being written now holds everything, or the next batch will; it begins when this one is done.
       if (queue.length === 0) return running;
-      waiting ??= running.then(start, start);
+      waiting = running.then(start, start);
       return waiting;
     },
     close: () => handle.close(),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
 import { createTestWorld } from "../testing/test-world.ts";
 import { createScope } from "./cancellation.ts";
-import { acquireLock } from "./lock.ts";
+import { acquireLock, type Lock } from "./lock.ts";
 
 const world = createTestWorld();
 let workspace: TempWorkspace;
@@ -62,6 +62,25 @@ describe("a lock", () => {
     const lock = await acquireLock({ world, path, purpose: "next" });
     await lock.assertHeld();
     expect(await names()).toEqual(["session.lock", "session.lock.epoch"]);
+  });
+
+  it("is taken from a dead owner of whom only the id is known", async () => {
+    await leaveLock({ pid: 2 ** 22 + 12345, identity: undefined });
+    expect((await acquireLock({ world, path, purpose: "next" })).epoch).toBe(2);
+  });
+
+  it("is left alone by who comes too late to take it from its dead owner", async () => {
+    await leaveLock({ pid: 2 ** 22 + 12345 });
+    let winner: Lock | undefined;
+    const link = async (from: string, to: string) => {
+      // Between seeing the dead owner and claiming its lock, another process has done both and holds it.
+      if (to === `${path}.0123456789abcdef`) winner ??= await acquireLock({ world, path, purpose: "faster" });
+      return world.files.link(from, to);
+    };
+    const late = acquireLock({ world: { ...world, files: { ...world.files, link } }, path, purpose: "late" });
+    await expect(late).rejects.toMatchObject({ code: "lock-held", data: { purpose: "faster" } });
+    await winner?.assertHeld();
+    expect(winner?.epoch).toBe(2);
   });
 
   it("is taken when the owner's id now belongs to another process", async () => {

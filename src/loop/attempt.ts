@@ -91,7 +91,12 @@ function startExecutor(options: {
     limits: loop.limits.concurrency,
     async makeDurable(call) {
       started.push(call.id);
-      loop.transcript.append({ type: "calls", messageUuid, content: received.content, started: [...started] });
+      loop.transcript.append({
+        type: "calls",
+        messageUuid,
+        content: received.content,
+        started: [...started],
+      });
       await loop.transcript.durable();
     },
     recordResult(result) {

@@ -16,7 +16,10 @@ describe("a budget", () => {
     first.charge(charge(60));
     expect(second.exhausted()).toBeUndefined();
     second.charge(charge(50));
-    expect(first.exhausted()).toMatchObject({ budget: "tokens", message: expect.stringContaining("110 of 100") });
+    expect(first.exhausted()).toMatchObject({
+      budget: "tokens",
+      message: expect.stringContaining("110 of 100"),
+    });
     expect(session.usage.inputTokens).toBe(110);
   });
 
@@ -33,7 +36,9 @@ describe("a budget", () => {
 
   it("refuses a cost limit for a model whose price is not known", () => {
     const limits = { maxCostUsd: 1 };
-    expect(() => assertPriceKnown({ modelId: "mystery", priceKnown: false, limits })).toThrow(/mystery.*--max-cost/);
+    expect(() => assertPriceKnown({ modelId: "mystery", priceKnown: false, limits })).toThrow(
+      /mystery.*--max-cost/,
+    );
     expect(() => assertPriceKnown({ modelId: "mystery", priceKnown: false, limits: {} })).not.toThrow();
   });
 });

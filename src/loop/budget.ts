@@ -59,7 +59,11 @@ export function createBudget(limits: BudgetLimits, parent?: Budget): Budget {
 }
 
 /** A cost limit that cannot be watched is an error, not a limit of zero or of nothing (LO-7). */
-export function assertPriceKnown(options: { modelId: string; priceKnown: boolean; limits: BudgetLimits }): void {
+export function assertPriceKnown(options: {
+  modelId: string;
+  priceKnown: boolean;
+  limits: BudgetLimits;
+}): void {
   if (options.limits.maxCostUsd === undefined || options.priceKnown) return;
   throw new CadreError({
     code: "price-unknown",

@@ -92,7 +92,10 @@ describe("the loop", () => {
 
   it("sends again, byte for byte, what it sent before", async () => {
     const turns = 30;
-    const script = [...Array.from({ length: turns }, (_, index) => say(`line ${index} "quoted" é 漢`)), "done"];
+    const script = [
+      ...Array.from({ length: turns }, (_, index) => say(`line ${index} "quoted" é 漢`)),
+      "done",
+    ];
     const { run, model } = setUp(script);
     await run("go");
     const serializer = createRequestSerializer({ modelId: "m" });
@@ -115,7 +118,12 @@ describe("the loop", () => {
 
   it("puts what was queued after all results of the same user message", async () => {
     const { run, history, queue } = setUp([say("one"), "done"]);
-    const item = { uuid: "q1", mode: "prompt", priority: "next", content: [{ type: "text", text: "and this" }] } as const;
+    const item = {
+      uuid: "q1",
+      mode: "prompt",
+      priority: "next",
+      content: [{ type: "text", text: "and this" }],
+    } as const;
     await queue.add({ ...item, content: [...item.content] });
     // The first prompt is the harness's own; the queue is taken between tool rounds.
     await run("go");
@@ -126,7 +134,9 @@ describe("the loop", () => {
 
   it("ends at the turn limit and says which", async () => {
     const { run, history } = setUp([say("one"), say("two"), say("three")], {
-      overrides: { limits: { maxTurns: 2, concurrency: { tool: 1, agent: 1 }, startCallsWhileStreaming: true } },
+      overrides: {
+        limits: { maxTurns: 2, concurrency: { tool: 1, agent: 1 }, startCallsWhileStreaming: true },
+      },
     });
     expect(await run("go")).toEqual({ reason: "max_turns", limit: 2 });
     expectPaired(history.messages);
@@ -134,9 +144,15 @@ describe("the loop", () => {
 
   it("ends when the token or cost budget is used up", async () => {
     const usage = { inputTokens: 600, outputTokens: 0 };
-    const tokens = setUp([{ ...say("one"), usage }, { ...say("two"), usage }], {
-      overrides: { budget: createBudget({ maxTokens: 1_000 }) },
-    });
+    const tokens = setUp(
+      [
+        { ...say("one"), usage },
+        { ...say("two"), usage },
+      ],
+      {
+        overrides: { budget: createBudget({ maxTokens: 1_000 }) },
+      },
+    );
     expect(await tokens.run("go")).toMatchObject({ reason: "budget_exhausted", budget: "tokens" });
     const cost = setUp([{ ...say("one"), usage }], {
       overrides: { budget: createBudget({ maxCostUsd: 0.5 }), priceOf: () => 0.6 },
@@ -177,7 +193,11 @@ describe("the loop", () => {
         { id: "", name: "Echo", input: { text: "c" } },
       ],
     };
-    const { run, history } = setUp([twice, { calls: [{ id: "same", name: "Echo", input: { text: "d" } }] }, "done"]);
+    const { run, history } = setUp([
+      twice,
+      { calls: [{ id: "same", name: "Echo", input: { text: "d" } }] },
+      "done",
+    ]);
     await run("go");
     expectPaired(history.messages);
     const ids = history.messages.flatMap((message) => toolUsesOf(message.content).map((call) => call.id));
@@ -200,15 +220,26 @@ describe("the loop", () => {
       overrides: { hooks: { beforeEnd: async () => answers.shift() } },
     });
     expect(await run("go")).toMatchObject({ reason: "completed" });
-    expect(history.messages.map((message) => textOf(message.content))).toEqual(["go", "first", "check it too", "second"]);
-    const stopped = setUp(["first"], { overrides: { hooks: { beforeEnd: async () => ({ stop: "enough" }) } } });
+    expect(history.messages.map((message) => textOf(message.content))).toEqual([
+      "go",
+      "first",
+      "check it too",
+      "second",
+    ]);
+    const stopped = setUp(["first"], {
+      overrides: { hooks: { beforeEnd: async () => ({ stop: "enough" }) } },
+    });
     expect(await stopped.run("go")).toEqual({ reason: "hook_stopped", message: "enough" });
   });
 });
 
 describe("a broken stream", () => {
   it("is asked for again when no call had been received whole", async () => {
-    const { run, history, model, events } = setUp([{ text: "half an answer", cutAfterEvents: 3 }, say("one"), "done"]);
+    const { run, history, model, events } = setUp([
+      { text: "half an answer", cutAfterEvents: 3 },
+      say("one"),
+      "done",
+    ]);
     expect(await run("go")).toMatchObject({ reason: "completed" });
     expect(model.requests).toHaveLength(3);
     expect(events.some((event) => event.type === "response-discard")).toBe(true);
@@ -218,7 +249,12 @@ describe("a broken stream", () => {
 
   it("stands when a call had been received whole: its result is sent, nothing runs twice", async () => {
     const { tool, done } = effects();
-    const reply = { calls: [{ name: "Do", input: { what: "it" } }, { name: "Do", input: { what: "never whole" } }] };
+    const reply = {
+      calls: [
+        { name: "Do", input: { what: "it" } },
+        { name: "Do", input: { what: "never whole" } },
+      ],
+    };
     // message-start, block-start, one or more deltas, block-stop of the first call; cut inside the second.
     const { run, history, model } = setUp([{ ...reply, cutAfterEvents: 5 }, "done"], { tools: [tool] });
     expect(await run("go")).toMatchObject({ reason: "completed" });
@@ -251,7 +287,10 @@ describe("a broken stream", () => {
       at: 0.8,
       compact: async ({ messages }) => messages.slice(-1),
     };
-    const once = setUp(["fits now"], { model: { faults: { 0: { error: tooLong } } }, overrides: { compaction } });
+    const once = setUp(["fits now"], {
+      model: { faults: { 0: { error: tooLong } } },
+      overrides: { compaction },
+    });
     expect(await once.run("go")).toMatchObject({ reason: "completed" });
     const twice = setUp(["never"], {
       model: { faults: { 0: { error: tooLong }, 1: { error: tooLong } } },
@@ -261,7 +300,10 @@ describe("a broken stream", () => {
   });
 
   it("compacts before the next request when the context nears its limit", async () => {
-    const compaction: LoopOptions["compaction"] = { at: 0.5, compact: async ({ messages }) => messages.slice(0, 1) };
+    const compaction: LoopOptions["compaction"] = {
+      at: 0.5,
+      compact: async ({ messages }) => messages.slice(0, 1),
+    };
     const { run, model, records } = setUp([{ ...say("one"), usage: { inputTokens: 600 } }, "done"], {
       model: { contextWindow: 1_000 },
       overrides: { compaction },
@@ -291,12 +333,24 @@ describe("interrupts and cancellation", () => {
       isReadOnly: () => true,
       interruptBehavior: "cancel",
       call: (_, { signal }) =>
-        new Promise<string>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+        new Promise<string>((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        ),
       toResult: (text) => text,
     });
-    const { run, history, interrupt } = setUp([{ calls: [{ name: "Wait", input: {} }, { name: "Wait", input: {} }] }], {
-      tools: [waiting],
-    });
+    const { run, history, interrupt } = setUp(
+      [
+        {
+          calls: [
+            { name: "Wait", input: {} },
+            { name: "Wait", input: {} },
+          ],
+        },
+      ],
+      {
+        tools: [waiting],
+      },
+    );
     const end = await run("go", (event) => {
       if (event.type === "message-append" && event.message.role === "assistant") interrupt.request("stop");
     });
@@ -310,7 +364,12 @@ describe("interrupts and cancellation", () => {
     const end = await run("go", (event) => {
       if (steered || event.type !== "model-event" || event.event.type !== "block-delta") return;
       steered = queue
-        .add({ uuid: "q", mode: "prompt", priority: "now", content: [{ type: "text", text: "take the short way" }] })
+        .add({
+          uuid: "q",
+          mode: "prompt",
+          priority: "now",
+          content: [{ type: "text", text: "take the short way" }],
+        })
         .then(() => interrupt.request("steer"));
     });
     await steered;
@@ -321,9 +380,12 @@ describe("interrupts and cancellation", () => {
 
   it("ends when its scope is cancelled, with the history in order", async () => {
     const { tool } = effects();
-    const { run, history, scope } = setUp([{ calls: [{ name: "Do", input: { what: "it" } }] }, "never"], { tools: [tool] });
+    const { run, history, scope } = setUp([{ calls: [{ name: "Do", input: { what: "it" } }] }, "never"], {
+      tools: [tool],
+    });
     const end = await run("go", (event) => {
-      if (event.type === "message-append" && event.message.role === "assistant") scope.cancel("session closed");
+      if (event.type === "message-append" && event.message.role === "assistant")
+        scope.cancel("session closed");
     });
     expect(end).toMatchObject({ reason: "aborted", why: "session closed" });
     expectPaired(history.messages);
@@ -358,15 +420,21 @@ describe("interrupts and cancellation", () => {
 describe("what is durable", () => {
   it("has the call on record before its effect, and its result before the message that carries it", async () => {
     const { tool } = effects();
-    const { run, records } = setUp([{ calls: [{ name: "Do", input: { what: "it" } }] }, "done"], { tools: [tool] });
+    const { run, records } = setUp([{ calls: [{ name: "Do", input: { what: "it" } }] }, "done"], {
+      tools: [tool],
+    });
     await run("go");
     const kinds = records.map((record) => (record.type === "message" ? record.message.role : record.type));
     expect(kinds.indexOf("calls")).toBeLessThan(kinds.indexOf("result"));
     expect(kinds.filter((kind) => kind === "calls")).toHaveLength(1);
     expect(kinds.lastIndexOf("user")).toBeGreaterThan(kinds.indexOf("result"));
     const calls = records.find((record) => record.type === "calls");
-    const message = records.find((record) => record.type === "message" && record.message.role === "assistant");
-    expect(calls?.type === "calls" && calls.messageUuid).toBe(message?.type === "message" && message.message.uuid);
+    const message = records.find(
+      (record) => record.type === "message" && record.message.role === "assistant",
+    );
+    expect(calls?.type === "calls" && calls.messageUuid).toBe(
+      message?.type === "message" && message.message.uuid,
+    );
   });
 
   it("asks nothing before what it will say is on disk", async () => {

@@ -13,7 +13,8 @@ import { runTurn, type TurnState } from "./turn.ts";
 export async function* runLoop(loop: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
   const state: TurnState = { promptTokens: 0, usage: noUsage, modelMs: 0 };
   let compactedBecauseTooLong = false;
-  if (loop.input) yield { type: "message-append", message: loop.history.append({ role: "user", ...loop.input }) };
+  if (loop.input)
+    yield { type: "message-append", message: loop.history.append({ role: "user", ...loop.input }) };
 
   for (let turn = 1; ; turn++) {
     const stop = reasonToStop(loop, turn);
@@ -34,12 +35,17 @@ export async function* runLoop(loop: LoopOptions): AsyncGenerator<LoopEvent, Loo
         const hook = await loop.hooks?.beforeEnd(end.message);
         if (hook === undefined) return { reason: "completed", stopReason: end.stopReason };
         if ("stop" in hook) return { reason: "hook_stopped", message: hook.stop };
-        const message = loop.history.append({ role: "user", content: [{ type: "text", text: hook.goOn }], synthetic: true });
+        const message = loop.history.append({
+          role: "user",
+          content: [{ type: "text", text: hook.goOn }],
+          synthetic: true,
+        });
         yield { type: "message-append", message };
         break;
       }
       case "too-long":
-        if (!loop.compaction || compactedBecauseTooLong) return { reason: "context_exhausted", message: end.error.message };
+        if (!loop.compaction || compactedBecauseTooLong)
+          return { reason: "context_exhausted", message: end.error.message };
         compactedBecauseTooLong = true;
         yield* compactHistory(loop, { state, trigger: "too-long" });
         break;
@@ -53,7 +59,8 @@ export async function* runLoop(loop: LoopOptions): AsyncGenerator<LoopEvent, Loo
 
 /** Limits are looked at between turns only: what was begun is brought to its end (LO-7). */
 function reasonToStop(loop: LoopOptions, turn: number): LoopEnd | undefined {
-  if (loop.scope.cancelled) return { reason: "aborted", during: "between-turns", why: reasonOf(loop.scope.signal) };
+  if (loop.scope.cancelled)
+    return { reason: "aborted", during: "between-turns", why: reasonOf(loop.scope.signal) };
   const { maxTurns } = loop.limits;
   if (maxTurns !== undefined && turn > maxTurns) return { reason: "max_turns", limit: maxTurns };
   return loop.budget.exhausted();

@@ -26,7 +26,10 @@ export function buildRequest(options: {
     system: options.prefix.system,
     tools: options.prefix.tools,
     messages,
-    cacheMarks: placeCacheMarks({ messageCount: messages.length, previousMessageCount: options.previousCount }),
+    cacheMarks: placeCacheMarks({
+      messageCount: messages.length,
+      previousMessageCount: options.previousCount,
+    }),
     maxOutputTokens: options.maxOutputTokens,
     ...(options.thinking && { thinking: options.thinking }),
     signal: options.signal,

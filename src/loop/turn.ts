@@ -38,7 +38,10 @@ interface Turn {
 }
 
 /** Runs ahead of its consumer by at most a turn. A consumer that leaves stops the turn. */
-export async function* runTurn(loop: LoopOptions, state: TurnState): AsyncGenerator<LoopEvent, TurnEnd, undefined> {
+export async function* runTurn(
+  loop: LoopOptions,
+  state: TurnState,
+): AsyncGenerator<LoopEvent, TurnEnd, undefined> {
   const events = createChannel<LoopEvent>();
   const scope = loop.scope.child();
   const work = driveTurn({ loop, state, scope, emit: events.push }).finally(() => events.close());
@@ -68,7 +71,8 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
     } finally {
       attempt.release();
     }
-    const error = response.brokenBy instanceof Error ? response.brokenBy : new Error(messageOf(response.brokenBy));
+    const error =
+      response.brokenBy instanceof Error ? response.brokenBy : new Error(messageOf(response.brokenBy));
     if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
     if (!mayRetry(error, tries)) return { kind: "failed", error };
     if (response.id !== "") emit({ type: "response-discard", reason: error.message });
@@ -84,7 +88,9 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
  */
 function stands(response: Response): boolean {
   return (
-    response.brokenBy === undefined || isCancelled(response.brokenBy) || toolUsesOf(response.content).length > 0
+    response.brokenBy === undefined ||
+    isCancelled(response.brokenBy) ||
+    toolUsesOf(response.content).length > 0
   );
 }
 

@@ -4,7 +4,11 @@ import type { Model } from "../model/model.ts";
 import { chooseModel } from "../model/select-model.ts";
 
 /** The model that the flag, the settings and the environment ask for. Only the chosen one is loaded. */
-export async function buildModel(options: { world: World; flag?: string; settings: Settings }): Promise<Model> {
+export async function buildModel(options: {
+  world: World;
+  flag?: string;
+  settings: Settings;
+}): Promise<Model> {
   const { world, flag, settings } = options;
   const selection = chooseModel({
     ...(flag !== undefined && { flag }),

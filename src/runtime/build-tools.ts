@@ -8,7 +8,11 @@ import { createGrepTool } from "../toolbox/grep.ts";
 import { createNotebookEditTool } from "../toolbox/notebook-edit.ts";
 import { createPlanModeTools } from "../toolbox/plan-mode.ts";
 import { createReadTool } from "../toolbox/read.ts";
-import { createBraveProvider, createSearxngProvider, type SearchProvider } from "../toolbox/search-provider.ts";
+import {
+  createBraveProvider,
+  createSearxngProvider,
+  type SearchProvider,
+} from "../toolbox/search-provider.ts";
 import { createStructuredOutputTool } from "../toolbox/structured-output.ts";
 import { createTodoWriteTool } from "../toolbox/todo-write.ts";
 import { createWebFetchTool } from "../toolbox/web-fetch.ts";
@@ -44,13 +48,22 @@ export function buildTools(options: {
     ...(output ? [createStructuredOutputTool({ jsonSchema: output.schema, onValue: output.onValue })] : []),
   ];
   const extraNames = new Set(extra.map((tool) => tool.name));
-  return [...builtIn.filter((tool) => !extraNames.has(tool.name)), ...extra].filter((tool) => !hidden.has(tool.name));
+  return [...builtIn.filter((tool) => !extraNames.has(tool.name)), ...extra].filter(
+    (tool) => !hidden.has(tool.name),
+  );
 }
 
 /** Undefined when none is set up, or its key is missing: the tool then says how to set one up. */
-function searchProvider({ world, settings }: { world: World; settings: Settings }): SearchProvider | undefined {
+function searchProvider({
+  world,
+  settings,
+}: {
+  world: World;
+  settings: Settings;
+}): SearchProvider | undefined {
   const wanted = settings.webSearch;
-  if (wanted?.provider === "searxng" && wanted.baseUrl) return createSearxngProvider({ baseUrl: wanted.baseUrl, world });
+  if (wanted?.provider === "searxng" && wanted.baseUrl)
+    return createSearxngProvider({ baseUrl: wanted.baseUrl, world });
   const key = wanted?.keyEnv ? world.env[wanted.keyEnv] : undefined;
   if (wanted?.provider === "brave" && key) {
     return createBraveProvider({ key, world, ...(wanted.baseUrl && { baseUrl: wanted.baseUrl }) });

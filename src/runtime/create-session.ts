@@ -31,7 +31,10 @@ export function createSession(options: SessionOptions): Session {
   const { world, cwd, model, settings, surface } = options;
   const id = options.sessionId ?? world.random.uuid();
   const files = sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
-  const additionalFolders = [...(options.additionalFolders ?? []), ...(settings.permissions?.additionalDirectories ?? [])];
+  const additionalFolders = [
+    ...(options.additionalFolders ?? []),
+    ...(settings.permissions?.additionalDirectories ?? []),
+  ];
   const permissions = permissionSetup(options);
   const limits = {
     maxCostUsd: options.maxCostUsd ?? settings.budgets?.session?.usd,
@@ -140,7 +143,11 @@ export function createSession(options: SessionOptions): Session {
       return recorder.result(step.value, structuredOutput);
     } finally {
       // A consumer that left early stops the run; after its end this does nothing.
-      await run.return({ reason: "aborted", during: "between-turns", why: "nobody reads this run any longer" });
+      await run.return({
+        reason: "aborted",
+        during: "between-turns",
+        why: "nobody reads this run any longer",
+      });
       running = undefined;
     }
   }
@@ -160,7 +167,12 @@ export function createSession(options: SessionOptions): Session {
     totals: budget,
     submit,
     async enqueue(text) {
-      await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content: [{ type: "text", text }] });
+      await queue.add({
+        uuid: world.random.uuid(),
+        mode: "prompt",
+        priority: "next",
+        content: [{ type: "text", text }],
+      });
     },
     get queued() {
       return queue.waiting(undefined);
@@ -184,7 +196,11 @@ function inputOf(content: string | Block[] | undefined, queue: Queue): NonNullab
   const items = queue.take(undefined);
   queue.acknowledge(items);
   const all = [...own, ...items.flatMap((item) => item.content)];
-  if (all.length === 0) throw new CadreError({ code: "nothing-to-say", message: "There is no prompt, and nothing waits in the queue." });
+  if (all.length === 0)
+    throw new CadreError({
+      code: "nothing-to-say",
+      message: "There is no prompt, and nothing waits in the queue.",
+    });
   return { content: all, queueItems: items.map((item) => item.uuid) };
 }
 
@@ -197,7 +213,10 @@ function busy(): CadreError {
 
 /** The variables that settings name as holders of keys: children of tools do not see them (PE-11). */
 function keyVariables(settings: SessionOptions["settings"]): string[] {
-  const named = [...Object.values(settings.providers ?? {}).map((provider) => provider.keyEnv), settings.webSearch?.keyEnv];
+  const named = [
+    ...Object.values(settings.providers ?? {}).map((provider) => provider.keyEnv),
+    settings.webSearch?.keyEnv,
+  ];
   return named.filter((name) => name !== undefined);
 }
 

@@ -31,7 +31,8 @@ export function permissionSetup(options: SessionOptions): PermissionSetup {
       message: "The mode bypassPermissions needs --dangerously-skip-permissions at the start.",
     });
   };
-  const wanted = options.permissionMode ?? (options.dangerouslySkipPermissions ? "bypassPermissions" : undefined);
+  const wanted =
+    options.permissionMode ?? (options.dangerouslySkipPermissions ? "bypassPermissions" : undefined);
   const mode = wanted ?? permissions?.defaultMode ?? "default";
   assertAllowed(mode);
   return {

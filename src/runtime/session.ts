@@ -60,7 +60,11 @@ export interface Session {
   readonly permissionMode: PermissionMode;
   readonly messages: readonly Message[];
   /** Of all runs so far. */
-  readonly totals: { readonly usage: Usage; readonly usageByModel: Readonly<Record<string, Usage>>; readonly costUsd: number | undefined };
+  readonly totals: {
+    readonly usage: Usage;
+    readonly usageByModel: Readonly<Record<string, Usage>>;
+    readonly costUsd: number | undefined;
+  };
   /**
    * Runs one prompt, and what waits in the queue, to its end: events as they happen, at last how it ended.
    * Without a prompt it runs what waits. One at a time.

@@ -8,7 +8,10 @@ const graceMs = 5_000;
  * A cancelled call is given a moment to end by itself (and to kill what it started). One that does not is
  * abandoned: `rejection` rejects, so that a tool which ignores its signal cannot hold up the loop.
  */
-export function abandonAfterGrace(clock: Clock, signal: AbortSignal): { rejection: Promise<never>; release(): void } {
+export function abandonAfterGrace(
+  clock: Clock,
+  signal: AbortSignal,
+): { rejection: Promise<never>; release(): void } {
   let timer: Timer | undefined;
   let onAbort = () => {};
   const rejection = new Promise<never>((_, reject) => {

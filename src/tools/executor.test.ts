@@ -164,9 +164,12 @@ describe("the streaming executor", () => {
 
   it("holds to the limit of each lane and fills a place when it becomes free", async () => {
     const { tool, log, open } = controlledTools();
-    const { executor } = harness([tool("Look", { safe: true }), tool("Spawn", { safe: true, lane: "agent" })], {
-      limits: { tool: 2, agent: 3 },
-    });
+    const { executor } = harness(
+      [tool("Look", { safe: true }), tool("Spawn", { safe: true, lane: "agent" })],
+      {
+        limits: { tool: 2, agent: 3 },
+      },
+    );
     for (const id of ["s1", "s2", "s3"]) executor.add(call("Spawn", id));
     for (const id of ["a", "b", "c"]) executor.add(call("Look", id));
     executor.messageEnded();
@@ -198,7 +201,11 @@ describe("the streaming executor", () => {
   it("aborts what is queued and the running calls of the same tool when a shell command fails, and names it", async () => {
     const { tool, log, open } = controlledTools();
     const shell = tool("Bash", { safe: true });
-    const { executor } = harness([shell, tool("Spawn", { safe: true, lane: "agent" }), tool("Change", { safe: false })]);
+    const { executor } = harness([
+      shell,
+      tool("Spawn", { safe: true, lane: "agent" }),
+      tool("Change", { safe: false }),
+    ]);
     executor.add(call("Bash", "make it"));
     executor.add(call("Bash", "still running"));
     executor.add(call("Spawn", "agent"));
@@ -234,7 +241,10 @@ describe("the streaming executor", () => {
     await settle();
     open.get("b")?.finish("saved");
     const results = await executor.results();
-    expect(results[0]).toMatchObject({ is_error: true, content: expect.stringContaining("user interrupted") });
+    expect(results[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining("user interrupted"),
+    });
     expect(results[1]).toMatchObject({ content: "saved" });
     expect(results[2]).toMatchObject({ is_error: true, content: expect.stringContaining("Not run") });
     expect(log).not.toContain("start c");
@@ -298,7 +308,9 @@ describe("the streaming executor", () => {
     });
     executor.add(call("Change", "w"));
     executor.messageEnded();
-    expect(await executor.results()).toMatchObject([{ is_error: true, content: expect.stringContaining("no space left") }]);
+    expect(await executor.results()).toMatchObject([
+      { is_error: true, content: expect.stringContaining("no space left") },
+    ]);
     expect(log).toEqual([]);
   });
 

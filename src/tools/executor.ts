@@ -71,7 +71,8 @@ interface Entry {
   stopped: string | undefined;
 }
 
-const interruptedText = "The user interrupted this call before it finished. What it had done until then may stand.";
+const interruptedText =
+  "The user interrupted this call before it finished. What it had done until then may stand.";
 
 export function createExecutor(options: ExecutorOptions): Executor {
   const entries: Entry[] = [];
@@ -144,10 +145,18 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const outcome = await execute(entry, entry.scope);
       failsSiblings = outcome.failsSiblings ?? false;
       entry.output = outcome.output;
-      result = await answerOf({ call: entry.call, tool: entry.tool, outcome, context: contextOf(entry, entry.scope) });
+      result = await answerOf({
+        call: entry.call,
+        tool: entry.tool,
+        outcome,
+        context: contextOf(entry, entry.scope),
+      });
     } catch (error) {
       failsSiblings = error instanceof ToolFailure && error.failsSiblings;
-      result = errorResult(entry.call, wasStopped(entry.scope, error) ? stoppedText(entry, error) : failureText(error));
+      result = errorResult(
+        entry.call,
+        wasStopped(entry.scope, error) ? stoppedText(entry, error) : failureText(error),
+      );
     }
     entry.scope.release();
     executing.delete(entry);
@@ -160,7 +169,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function execute(entry: Entry, scope: Scope): Promise<ToolOutcome> {
     const { call, tool, bound } = entry;
-    if (tool === undefined || bound === undefined) throw new Error(`${call.name} was started without being bound`);
+    if (tool === undefined || bound === undefined)
+      throw new Error(`${call.name} was started without being bound`);
     const context = contextOf(entry, scope);
     const verdict = await options.gate({ tool, call, bound, context });
     if (!verdict.allowed) {
@@ -180,7 +190,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
       for (;;) {
         const step = await Promise.race([running.next(), abandoned.rejection]);
         if (step.done) return step.value;
-        options.emit({ type: "call-progress", toolUseId: call.id, toolName: tool.name, progress: step.value });
+        options.emit({
+          type: "call-progress",
+          toolUseId: call.id,
+          toolName: tool.name,
+          progress: step.value,
+        });
       }
     } finally {
       abandoned.release();
@@ -263,7 +278,9 @@ function wasStopped(scope: Scope, error: unknown): boolean {
 
 function stoppedText({ stopped, scope }: Entry, error: unknown): string {
   const reason = scope?.cancelled ? reasonOf(scope.signal) : messageOf(error);
-  return stopped ?? `This call was stopped before it finished: ${reason}. What it had done until then may stand.`;
+  return (
+    stopped ?? `This call was stopped before it finished: ${reason}. What it had done until then may stand.`
+  );
 }
 
 /** The call in a few words: its name and the first text of its input. */

@@ -15,7 +15,12 @@ afterEach(() => workspace.remove());
 
 const text = (value: string): Block => ({ type: "text", text: value });
 const call = (id: string): Block => ({ type: "tool_use", id, name: "Do", input: { id } });
-const message = (uuid: string, role: Message["role"], content: Block[], rest: Partial<Message> = {}): TranscriptRecord => ({
+const message = (
+  uuid: string,
+  role: Message["role"],
+  content: Block[],
+  rest: Partial<Message> = {},
+): TranscriptRecord => ({
   type: "message",
   message: { uuid, parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z", role, content, ...rest },
 });
@@ -26,7 +31,13 @@ const head: TranscriptRecord = {
   cwd: "/somewhere",
   timestamp: "2026-01-01T00:00:00.000Z",
 };
-const prefix: TranscriptRecord = { type: "prefix", model: "m", system: "be good", tools: [], reason: "start" };
+const prefix: TranscriptRecord = {
+  type: "prefix",
+  model: "m",
+  system: "be good",
+  tools: [],
+  reason: "start",
+};
 
 async function written(records: TranscriptRecord[]): Promise<string> {
   const path = `${workspace.path}/session.jsonl`;
@@ -45,7 +56,12 @@ async function load(records: TranscriptRecord[], damage: (raw: string) => string
 
 describe("a transcript", () => {
   it("gives back what was written", async () => {
-    const loaded = await load([head, prefix, message("1", "user", [text("go")]), message("2", "assistant", [text("done")])]);
+    const loaded = await load([
+      head,
+      prefix,
+      message("1", "user", [text("go")]),
+      message("2", "assistant", [text("done")]),
+    ]);
     expect(loaded.head).toEqual(head);
     expect(loaded.prefix).toEqual(prefix);
     expect(loaded.messages.map(({ uuid }) => uuid)).toEqual(["1", "2"]);
@@ -54,7 +70,12 @@ describe("a transcript", () => {
 
   it("drops a last line that a crash cut off, and skips a broken one in the middle, with a note for each", async () => {
     const loaded = await load(
-      [head, message("1", "user", [text("go")]), message("2", "assistant", [text("yes")]), message("3", "user", [text("cut")])],
+      [
+        head,
+        message("1", "user", [text("go")]),
+        message("2", "assistant", [text("yes")]),
+        message("3", "user", [text("cut")]),
+      ],
       (raw) => {
         const lines = raw.trimEnd().split("\n");
         lines[1] = `${lines[1]?.slice(0, 20)}\u0000\u0000`;
@@ -97,7 +118,12 @@ describe("a transcript", () => {
       type: "queue",
       item: { uuid, mode: "prompt", priority: "next", content: [text(uuid)] },
     });
-    const loaded = await load([head, item("a"), item("b"), message("1", "user", [text("a")], { queueItems: ["a"] })]);
+    const loaded = await load([
+      head,
+      item("a"),
+      item("b"),
+      message("1", "user", [text("a")], { queueItems: ["a"] }),
+    ]);
     expect(loaded.waiting.map(({ uuid }) => uuid)).toEqual(["b"]);
   });
 
@@ -113,7 +139,10 @@ describe("a transcript", () => {
   });
 
   it("reports records that it does not know instead of guessing", async () => {
-    const loaded = await load([head, message("1", "user", [text("go")])], (raw) => `${raw}{"type":"novelty"}\n[1]\n`);
+    const loaded = await load(
+      [head, message("1", "user", [text("go")])],
+      (raw) => `${raw}{"type":"novelty"}\n[1]\n`,
+    );
     expect(loaded.problems.map(({ line }) => line)).toEqual([3, 4]);
     expect(loaded.messages).toHaveLength(1);
     const newer = await load([{ ...head, version: 99 } as TranscriptRecord]);

@@ -12,7 +12,11 @@ const message = (role: Message["role"], content: Block[], uuid = "m"): Message =
 });
 const text = (value: string): Block => ({ type: "text", text: value });
 const call = (id: string): Block => ({ type: "tool_use", id, name: "Do", input: {} });
-const result = (id: string, content = `result of ${id}`): Block => ({ type: "tool_result", tool_use_id: id, content });
+const result = (id: string, content = `result of ${id}`): Block => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content,
+});
 
 function repair(
   messages: Message[],
@@ -33,7 +37,11 @@ const contentsOf = (message: Message | undefined) =>
 
 describe("repair of a history", () => {
   it("leaves a sound one as it is, the very same array", () => {
-    const sound = [message("user", [text("go")]), message("assistant", [call("a")]), message("user", [result("a")])];
+    const sound = [
+      message("user", [text("go")]),
+      message("assistant", [call("a")]),
+      message("user", [result("a")]),
+    ];
     expect(repair(sound)).toBe(sound);
   });
 
@@ -67,20 +75,34 @@ describe("repair of a history", () => {
   });
 
   it("keeps one result where there were two", () => {
-    const doubled = [message("assistant", [call("a")]), message("user", [result("a", "first"), result("a", "second")])];
+    const doubled = [
+      message("assistant", [call("a")]),
+      message("user", [result("a", "first"), result("a", "second")]),
+    ];
     expect(contentsOf(repair(doubled)[1])).toEqual(["first"]);
   });
 
   it("makes any history one that can be sent, and mending twice changes nothing more", () => {
     const id = fc.constantFrom("a", "b", "c");
-    const block = fc.oneof(fc.constant(text("x")), id.map(call), id.map((value) => result(value)));
+    const block = fc.oneof(
+      fc.constant(text("x")),
+      id.map(call),
+      id.map((value) => result(value)),
+    );
     const anyMessage = fc
-      .record({ role: fc.constantFrom("user" as const, "assistant" as const), content: fc.array(block, { maxLength: 4 }) })
+      .record({
+        role: fc.constantFrom("user" as const, "assistant" as const),
+        content: fc.array(block, { maxLength: 4 }),
+      })
       .map(({ role, content }) =>
         message(
           role,
           // A model never says a result and a user never calls; ids are unique within a message.
-          unique(content.filter((item) => (role === "user" ? item.type !== "tool_use" : item.type !== "tool_result"))),
+          unique(
+            content.filter((item) =>
+              role === "user" ? item.type !== "tool_use" : item.type !== "tool_result",
+            ),
+          ),
         ),
       );
     fc.assert(

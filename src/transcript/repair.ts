@@ -42,7 +42,8 @@ export function repairHistory(messages: readonly Message[], options: RepairOptio
       index++;
       const rest = answer.content.filter((block) => block.type !== "tool_result");
       const content = [...results, ...rest];
-      const same = content.length === answer.content.length && content.every((block, i) => block === answer.content[i]);
+      const same =
+        content.length === answer.content.length && content.every((block, i) => block === answer.content[i]);
       repaired.push(same ? answer : { ...answer, content });
       changed ||= !same;
     }
@@ -61,8 +62,12 @@ function resultFor(id: string, answer: Message | undefined, options: RepairOptio
 
 /** A result without its call just before it would be rejected by the provider. */
 function dropStrayResults(message: Message, previous: Message | undefined): Message | undefined {
-  const calls = new Set(previous?.role === "assistant" ? toolUsesOf(previous.content).map((call) => call.id) : []);
-  const content = message.content.filter((block) => block.type !== "tool_result" || calls.has(block.tool_use_id));
+  const calls = new Set(
+    previous?.role === "assistant" ? toolUsesOf(previous.content).map((call) => call.id) : [],
+  );
+  const content = message.content.filter(
+    (block) => block.type !== "tool_result" || calls.has(block.tool_use_id),
+  );
   if (content.length === message.content.length) return message;
   return content.length === 0 ? undefined : { ...message, content };
 }

@@ -81,7 +81,7 @@ function kindOf(entry: Dirent | Stats): FileInfo["kind"] {
 
 async function remove(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {
   if (options?.recursive) {
-    await fs.rm(path, { recursive: true, force: options.force, maxRetries: 3 });
+    await fs.rm(path, { recursive: true, force: options.force ?? false, maxRetries: 3 });
     return;
   }
   try {

@@ -1,0 +1,49 @@
+// What is run, and what of it has a target. `turns` and `agents` say by what CPU time is divided.
+
+export const scenarios = {
+  start: { what: "`cadre --version` against `node -e 0`", timeoutS: 30 },
+  S1: { what: "one prompt, one answer", prompt: "[[script:hello]]", timeoutS: 60 },
+  S2: { what: "50 turns of one cheap tool", prompt: "[[script:loop n=50]]", turns: 50, timeoutS: 120 },
+  S3a: { what: "10 sub-agents at once, 200 ms model", ...fanOut(10), timeoutS: 120 },
+  S3b: { what: "50 sub-agents at once, 200 ms model", ...fanOut(50), timeoutS: 180 },
+  S4: { what: "300 turns of one cheap tool", prompt: "[[script:loop n=300]]", turns: 300, timeoutS: 300 },
+  S5a: { what: "1,000 sub-agents in one process", inProcess: 1000, timeoutS: 120 },
+  S5b: { what: "10,000 sub-agents in one process", inProcess: 10_000, timeoutS: 300 },
+};
+
+export const defaultScenarios = ["start", "S1", "S2", "S4"];
+
+function fanOut(agents) {
+  return { prompt: `[[script:fanout n=${agents} k=3]]`, agents, latencyMs: 200 };
+}
+
+/** A ratio is cadre's number over the floor's; the others are cadre's own. */
+export const targets = [
+  { scenario: "start", name: "CPU", key: "cpuMs", unit: "ms", ratioAtMost: 1.5 },
+  { scenario: "S1", name: "CPU", key: "cpuMs", unit: "ms", ratioAtMost: 1.5 },
+  { scenario: "S2", name: "CPU per turn", key: "cpuPerUnitMs", unit: "ms", ratioAtMost: 1.6 },
+  { scenario: "S4", name: "CPU per turn", key: "cpuPerUnitMs", unit: "ms", ratioAtMost: 1.5 },
+  { scenario: "S4", name: "gap, last quarter over first", key: "growth", unit: "x", atMost: 1.2 },
+  { scenario: "S4", name: "prompt prefixes broken", key: "prefixBreaks", unit: "", atMost: 0 },
+  { scenario: "S4", name: "share of input read from the cache", key: "hitRatio", unit: "", atLeast: 0.99 },
+];
+
+/** Shown as well, without a target. */
+export const observations = [
+  { scenario: "S1", name: "wall time", key: "wallMs", unit: "ms" },
+  { scenario: "S1", name: "peak memory", key: "peakRssMB", unit: "MB" },
+  { scenario: "S1", name: "to the first request", key: "toFirstRequestMs", unit: "ms" },
+  { scenario: "S1", name: "first request", key: "firstRequestKB", unit: "KB" },
+  { scenario: "S2", name: "gap between turns, median", key: "gapMs", unit: "ms" },
+  { scenario: "S3a", name: "all sub-agents (ideal: 800 ms)", key: "fanMs", unit: "ms" },
+  { scenario: "S3a", name: "CPU per sub-agent", key: "cpuPerUnitMs", unit: "ms" },
+  { scenario: "S3b", name: "all sub-agents (ideal: 800 ms)", key: "fanMs", unit: "ms" },
+  { scenario: "S3b", name: "CPU per sub-agent", key: "cpuPerUnitMs", unit: "ms" },
+  { scenario: "S3b", name: "sub-agents at once", key: "mostChildren", unit: "" },
+  { scenario: "S4", name: "gap between turns, median", key: "gapMs", unit: "ms" },
+  { scenario: "S4", name: "peak memory", key: "peakRssMB", unit: "MB" },
+  { scenario: "S5a", name: "CPU", key: "cpuMs", unit: "ms" },
+  { scenario: "S5a", name: "live heap per sub-agent", key: "liveHeapKBPerAgent", unit: "KB" },
+  { scenario: "S5b", name: "CPU", key: "cpuMs", unit: "ms" },
+  { scenario: "S5b", name: "live heap per sub-agent", key: "liveHeapKBPerAgent", unit: "KB" },
+];

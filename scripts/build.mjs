@@ -1,0 +1,99 @@
+// `npm run build`: bundles the sources into dist/. With `--types` it also writes the declarations, which
+// only a package needs.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { fingerprintSources, stampName } from "./sources.mjs";
+import { thirdPartyNotices } from "./third-party.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+// Made here and then moved into place: whoever starts cadre meanwhile finds the old build or the new one.
+const stage = join(dist, `.next-${process.pid}`);
+
+// Before the sources are read: a change during the build must lead to another build.
+const sources = fingerprintSources(root);
+const { outputFiles, metafile } = await bundle();
+const files = new Map(outputFiles.map((file) => [relative(dist, file.path), finish(file)]));
+files.set("THIRD-PARTY.txt", thirdPartyNotices(root, metafile));
+try {
+  for (const [path, text] of files) writeStaged(path, text);
+  if (process.argv.includes("--types")) makeDeclarations();
+  moveIntoPlace(files);
+  removeStale(files);
+  writeStaged(stampName, `${JSON.stringify({ sources })}\n`);
+  renameSync(join(stage, stampName), join(dist, stampName));
+} finally {
+  rmSync(stage, { recursive: true, force: true });
+}
+
+function bundle() {
+  return build({
+    absWorkingDir: root,
+    entryPoints: { cli: "src/cli/main.ts", index: "src/index.ts", testing: "src/testing/index.ts" },
+    outdir: dist,
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    // It finds its program next to itself.
+    external: ["@vscode/ripgrep"],
+    define: { CADRE_VERSION: JSON.stringify(version) },
+    // Not minified: it would start no faster, and stacks can be read without source maps.
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "warning",
+  });
+}
+
+function finish({ path, text }) {
+  let head = "";
+  if (path === join(dist, "cli.js") && !text.startsWith("#!")) head += "#!/usr/bin/env node\n";
+  // Bundled CommonJS packages ask for Node's own modules with `require`, which ES modules do not have.
+  if (/\btypeof require\b/.test(text)) {
+    head +=
+      'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
+  }
+  if (head === "") return text;
+  const shebang = /^#!.*\n/.exec(text)?.[0] ?? "";
+  return shebang + head + text.slice(shebang.length);
+}
+
+function writeStaged(path, text) {
+  mkdirSync(dirname(join(stage, path)), { recursive: true });
+  writeFileSync(join(stage, path), text, { mode: path === "cli.js" ? 0o755 : 0o644 });
+}
+
+function makeDeclarations() {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const args = [tsc, "-p", "tsconfig.build.json", "--outDir", join(stage, "types")];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Error("the declarations could not be made, see above");
+  rmSync(join(dist, "types"), { recursive: true, force: true });
+  renameSync(join(stage, "types"), join(dist, "types"));
+}
+
+/** Chunks first, entry points last. */
+function moveIntoPlace(files) {
+  const depth = (path) => path.split("/").length;
+  for (const path of [...files.keys()].sort((a, b) => depth(b) - depth(a))) {
+    mkdirSync(dirname(join(dist, path)), { recursive: true });
+    renameSync(join(stage, path), join(dist, path));
+  }
+}
+
+function removeStale(files) {
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const path = relative(dist, join(entry.parentPath, entry.name));
+    // Declarations are made anew on their own, and what begins with a dot belongs to a build.
+    if (entry.isDirectory() || files.has(path) || /^(?:types|\.)/.test(path)) continue;
+    rmSync(join(dist, path), { force: true });
+  }
+}

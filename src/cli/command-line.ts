@@ -1,0 +1,73 @@
+import { CadreError, messageOf } from "../base/errors.ts";
+import { exitCodeOfError, exitCodes } from "../surfaces/headless/exit-code.ts";
+import { createSink } from "../surfaces/headless/sink.ts";
+import { parseArguments, UsageError } from "./arguments.ts";
+import type { CommandIo } from "./command-io.ts";
+import { helpText, helpTopics } from "./help.ts";
+import { createInterruption } from "./interruption.ts";
+import { doctorOptions, runOptions } from "./options.ts";
+
+/** Runs one command line and ends the process, after everything written has left it. */
+export async function runCommandLine(argv: readonly string[], version: string): Promise<never> {
+  const interruption = createInterruption();
+  const io: CommandIo = {
+    stdout: createSink(process.stdout, () => interruption.request(exitCodes.readerGone)),
+    stderr: createSink(process.stderr),
+    interruption,
+    version,
+  };
+  let code: number;
+  try {
+    code = await dispatch(argv, io);
+  } catch (error) {
+    code = await explain(error, { io, debug: argv.includes("--debug") });
+  }
+  await io.stdout.flush();
+  await io.stderr.flush();
+  // Open sockets and a waiting standard input must not keep a finished command alive.
+  process.exit(code);
+}
+
+async function dispatch(argv: readonly string[], io: CommandIo): Promise<number> {
+  if (argv[0] === "help") return await showHelp(argv.slice(1), io);
+  if (argv[0] === "doctor") {
+    const { values, positionals } = parseArguments(doctorOptions, argv.slice(1));
+    if (values.help) return await print(helpText("doctor"), io);
+    if (positionals.length > 0) throw new UsageError(`doctor takes no argument, but got "${positionals[0]}"`);
+    const { runDoctor } = await import("./commands/doctor.ts");
+    return await runDoctor(values, io);
+  }
+  const { values, positionals } = parseArguments(runOptions, argv);
+  if (values.help) return await print(helpText(), io);
+  if (values.version) return await print(`${io.version} (Cadre)\n`, io);
+  const { runPrompt } = await import("./commands/run.ts");
+  return await runPrompt({ values, positionals, io });
+}
+
+async function showHelp(topics: readonly string[], io: CommandIo): Promise<number> {
+  const topic = helpTopics.find((each) => each === topics[0]);
+  const asksForMain = topics.length === 0 || topics[0] === "--help" || topics[0] === "-h";
+  if (topic === undefined && !asksForMain)
+    throw new UsageError(`there is no command "${topics[0]}"; commands: ${helpTopics.join(", ")}`);
+  return await print(helpText(topic), io);
+}
+
+async function print(text: string, io: CommandIo): Promise<number> {
+  await io.stdout.write(text);
+  return exitCodes.success;
+}
+
+async function explain(error: unknown, context: { io: CommandIo; debug: boolean }): Promise<number> {
+  const { stderr } = context.io;
+  if (error instanceof UsageError) {
+    await stderr.write(`cadre: ${error.message}\nTry "cadre --help".\n`);
+    return exitCodes.usage;
+  }
+  if (error instanceof CadreError) {
+    await stderr.write(`cadre: ${error.message}\n`);
+    return exitCodeOfError(error);
+  }
+  const details = error instanceof Error && context.debug ? `\n${error.stack}` : " (--debug shows where)";
+  await stderr.write(`cadre: unexpected error, please report it: ${messageOf(error)}${details}\n`);
+  return exitCodes.failed;
+}

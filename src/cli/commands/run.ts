@@ -1,0 +1,167 @@
+/** `cadre [PROMPT]`: from arguments to a session on a surface. */
+
+import { createNodeWorld } from "../../base/world/node-world.ts";
+import type { World } from "../../base/world.ts";
+import { loadSettings } from "../../config/settings.ts";
+import type { Model } from "../../model/model.ts";
+import { buildModel } from "../../runtime/build-model.ts";
+import { createSession } from "../../runtime/create-session.ts";
+import type { Session, Surface } from "../../runtime/session.ts";
+import type { SessionChoices } from "../../surfaces/headless/control.ts";
+import { toJsonLine } from "../../surfaces/headless/json-lines.ts";
+import { createReporter, type Reporter } from "../../surfaces/headless/reporter.ts";
+import { runHeadless } from "../../surfaces/headless/run-headless.ts";
+import type { WireContext, WireMessage } from "../../surfaces/headless/wire-messages.ts";
+import type { CommandIo } from "../command-io.ts";
+import { type DebugLog, withDebugLog, withRunLog } from "../debug-log.ts";
+import type { RunValues } from "../options.ts";
+import { readPrompt, singlePrompt } from "../read-prompt.ts";
+import { assertNoPrompt, type RunRequest, readRunRequest } from "../run-request.ts";
+
+interface Start {
+  readonly world: World;
+  readonly request: RunRequest;
+  readonly values: RunValues;
+  readonly io: CommandIo;
+  readonly log: DebugLog | undefined;
+}
+
+export async function runPrompt(options: {
+  values: RunValues;
+  positionals: readonly string[];
+  io: CommandIo;
+}): Promise<number> {
+  const { values, positionals, io } = options;
+  const log: DebugLog | undefined = values.debug
+    ? (line) => void io.stderr.write(`debug: ${line}\n`)
+    : undefined;
+  const realWorld = createNodeWorld();
+  const world = log === undefined ? realWorld : withDebugLog(realWorld, log);
+  const request = await readRunRequest({ values, world });
+  const start: Start = { world, request, values, io, log };
+  io.interruption.listen();
+  if (values["input-format"] === "stream-json") return await streamInput(start, positionals);
+  if (isConversation(values)) return await converse(start, singlePrompt(positionals));
+
+  const prompt = await readPrompt({
+    positionals,
+    promptFile: values["prompt-file"],
+    stdin: process.stdin,
+    folder: request.startFolder,
+    world,
+    warn: (message) => io.stderr.write(`cadre: ${message}\n`),
+  });
+  const opener = createOpener(start);
+  return await runHeadless({
+    open: () => opener.open({}),
+    prompt,
+    reporter: reporterFor(start, opener),
+    interruption: io.interruption,
+    wantsStructuredOutput: request.outputSchema !== undefined,
+  });
+}
+
+function isConversation(values: RunValues): boolean {
+  const headless =
+    values.print || values["output-format"] !== undefined || values["prompt-file"] !== undefined;
+  return !headless && process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
+async function converse(start: Start, firstPrompt: string): Promise<number> {
+  const { runPlain } = await import("../../surfaces/plain/run-plain.ts");
+  return await runPlain({
+    open: (surface) => createOpener(start).open({}, surface),
+    firstPrompt: firstPrompt === "" ? undefined : firstPrompt,
+    input: process.stdin,
+    output: process.stdout,
+    terminal: true,
+    interruption: start.io.interruption,
+    version: start.io.version,
+  });
+}
+
+async function streamInput(start: Start, positionals: readonly string[]): Promise<number> {
+  assertNoPrompt(start.values, positionals);
+  const { runStream } = await import("../../surfaces/headless/run-stream.ts");
+  const { createPermissionBridge } = await import("../../surfaces/headless/permission-bridge.ts");
+  const { io, values, request, world } = start;
+  const opener = createOpener(start);
+  const emit = (message: WireMessage) => io.stdout.write(toJsonLine(message));
+  const permissions =
+    values["permission-prompt-tool"] === undefined
+      ? undefined
+      : createPermissionBridge({ emit, uuid: () => world.random.uuid() });
+  return await runStream({
+    open: (choices) => opener.open(choices, permissions && { askPermission: permissions.askPermission }),
+    input: process.stdin,
+    emit,
+    context: wireContext(start),
+    reporter: reporterFor(start, opener),
+    interruption: io.interruption,
+    wantsStructuredOutput: request.outputSchema !== undefined,
+    permissions,
+  });
+}
+
+interface Opener {
+  open(choices: SessionChoices, surface?: Surface): Promise<Session>;
+  readonly model: Model | undefined;
+}
+
+/** Settings, model, session, in this order: each can fail with a message of its own. */
+function createOpener({ world, request, values, io, log }: Start): Opener {
+  let model: Model | undefined;
+  return {
+    get model() {
+      return model;
+    },
+    async open(choices, surface) {
+      const loaded = await loadSettings({ world, cwd: request.startFolder, flag: values.settings });
+      for (const warning of loaded.warnings) await io.stderr.write(`cadre: warning: ${warning}\n`);
+      const { settings } = loaded;
+      model = await buildModel({ world, flag: choices.model ?? values.model, settings });
+      log?.(`model ${model.provider}/${model.id}`);
+      const session = createSession({
+        world,
+        cwd: request.cwd,
+        additionalFolders: request.additionalFolders,
+        model,
+        settings,
+        systemPrompt: choices.systemPrompt ?? request.systemPrompt,
+        appendSystemPrompt: choices.appendSystemPrompt ?? values["append-system-prompt"],
+        allowedTools: values["allowed-tools"],
+        disallowedTools: values["disallowed-tools"],
+        permissionMode: choices.permissionMode ?? values["permission-mode"],
+        dangerouslySkipPermissions: values["dangerously-skip-permissions"],
+        maxTurns: values["max-turns"],
+        maxCostUsd: values["max-cost"],
+        sessionId: request.sessionId,
+        outputSchema: choices.outputSchema ?? request.outputSchema,
+        keepTranscript: !values["no-session-persistence"],
+        surface,
+      });
+      log?.(`session ${session.id}, transcript ${session.transcriptPath ?? "not kept"}`);
+      return log === undefined ? session : withRunLog(session, log);
+    },
+  };
+}
+
+function wireContext({ world, request, values }: Start): WireContext {
+  return {
+    sessionId: request.sessionId,
+    uuid: () => world.random.uuid(),
+    includePartialMessages: values["include-partial-messages"],
+  };
+}
+
+function reporterFor(start: Start, opener: Opener): Reporter {
+  return createReporter({
+    format: start.values["output-format"] ?? "text",
+    stdout: start.io.stdout,
+    stderr: start.io.stderr,
+    verbose: start.values.verbose,
+    context: wireContext(start),
+    version: start.io.version,
+    apiKeySource: () => (opener.model?.provider === "anthropic" ? "user" : "none"),
+  });
+}

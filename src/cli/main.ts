@@ -1,0 +1,14 @@
+/**
+ * cli/ owns the command line: arguments, signals, exit codes. Everything it does is done through the
+ * runtime and a surface. This file must import nothing but the version, so that `--version` costs no more
+ * than starting Node.
+ */
+import { version } from "./version.ts";
+
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
+  process.stdout.write(`${version} (Cadre)\n`);
+} else {
+  const { runCommandLine } = await import("./command-line.ts");
+  await runCommandLine(argv, version);
+}

@@ -1,0 +1,122 @@
+/** The options of each command. The help is made from these tables. */
+import type { PermissionMode } from "../contracts/permission.ts";
+import type { OptionSpec, OptionValues } from "./arguments.ts";
+
+const permissionModes = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "dontAsk",
+  "bypassPermissions",
+] as const satisfies readonly PermissionMode[];
+
+export const helpOption = {
+  name: "help",
+  short: "h",
+  kind: "flag",
+  help: "Show this help",
+} as const satisfies OptionSpec;
+
+export const runOptions = [
+  { name: "print", short: "p", kind: "flag", help: "Answer one prompt, print the result, and exit" },
+  { name: "prompt-file", kind: "text", value: "FILE", help: "Read the prompt from a file" },
+  {
+    name: "output-format",
+    kind: "choice",
+    choices: ["text", "json", "stream-json"],
+    value: "FORMAT",
+    help: "text (default), json (one result object) or stream-json (one object per line, as it happens)",
+  },
+  {
+    name: "input-format",
+    kind: "choice",
+    choices: ["text", "stream-json"],
+    value: "FORMAT",
+    help: "text (default) or stream-json (one message per line on standard input)",
+  },
+  {
+    name: "include-partial-messages",
+    kind: "flag",
+    help: "With stream-json: also the pieces of a message as they stream",
+  },
+  {
+    name: "json-schema",
+    kind: "text",
+    value: "JSON|FILE",
+    help: "The answer must fit this JSON schema; it is printed as structured_output, or as JSON text",
+  },
+  { name: "model", kind: "text", value: "MODEL", help: "A model id, opus, sonnet, haiku, or offline" },
+  { name: "system-prompt", kind: "text", value: "TEXT", mayBeEmpty: true, help: "Replace the system prompt" },
+  {
+    name: "system-prompt-file",
+    kind: "text",
+    value: "FILE",
+    help: "Replace the system prompt by a file's text",
+  },
+  {
+    name: "append-system-prompt",
+    kind: "text",
+    value: "TEXT",
+    mayBeEmpty: true,
+    help: "Add to the system prompt",
+  },
+  {
+    name: "allowed-tools",
+    kind: "rules",
+    value: "RULES",
+    mayBeEmpty: true,
+    help: "Tools that need no question, such as Edit,Bash; repeatable",
+  },
+  {
+    name: "disallowed-tools",
+    kind: "rules",
+    value: "RULES",
+    mayBeEmpty: true,
+    help: "Tools that are never allowed; repeatable",
+  },
+  {
+    name: "permission-mode",
+    kind: "choice",
+    choices: permissionModes,
+    value: "MODE",
+    help: "default, acceptEdits, plan, dontAsk or bypassPermissions",
+  },
+  {
+    name: "dangerously-skip-permissions",
+    kind: "flag",
+    help: "Ask for nothing. Only where nothing can be harmed",
+  },
+  {
+    name: "permission-prompt-tool",
+    kind: "choice",
+    choices: ["stdio"],
+    value: "stdio",
+    help: "With stream-json input: ask the program on the other side for permission",
+  },
+  { name: "max-turns", kind: "count", value: "N", help: "Stop after N turns" },
+  {
+    name: "max-cost",
+    aliases: ["max-budget-usd"],
+    kind: "amount",
+    value: "USD",
+    help: "Stop when this much is spent",
+  },
+  { name: "cwd", kind: "text", value: "FOLDER", help: "Work in this folder" },
+  { name: "add-dir", kind: "list", value: "FOLDER", help: "Work in this folder as well; repeatable" },
+  { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
+  { name: "session-id", kind: "text", value: "UUID", help: "The id of the new session" },
+  { name: "no-session-persistence", kind: "flag", help: "Keep no transcript" },
+  { name: "verbose", kind: "flag", help: "Show tool calls on standard error" },
+  { name: "debug", kind: "flag", help: "Log requests, retries and decisions on standard error" },
+  { name: "version", short: "v", kind: "flag", help: "Show the version" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];
+
+export type RunValues = OptionValues<typeof runOptions>;
+
+export const doctorOptions = [
+  { name: "json", kind: "flag", help: "Print the findings as JSON" },
+  { name: "model", kind: "text", value: "MODEL", help: "Check this model instead of the configured one" },
+  { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];

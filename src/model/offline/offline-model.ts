@@ -1,0 +1,43 @@
+import type { Model } from "../model.ts";
+import type { Playbook } from "./playbook.ts";
+import { createPlaybookModel } from "./playbook-model.ts";
+import { countThings } from "./playbooks/count-things.ts";
+import { explainCode } from "./playbooks/explain-code.ts";
+import { findThings } from "./playbooks/find-things.ts";
+import { help, lostAnswer } from "./playbooks/help.ts";
+import { listTodos } from "./playbooks/list-todos.ts";
+import { mapRepository } from "./playbooks/map-repository.ts";
+import { recentChanges } from "./playbooks/recent-changes.ts";
+import { renameSymbol } from "./playbooks/rename-symbol.ts";
+import { reviewChange } from "./playbooks/review-change.ts";
+import { runTests } from "./playbooks/run-tests.ts";
+import { createSeveralRequests } from "./playbooks/several-requests.ts";
+
+/** The narrower a playbook's wording, the earlier it is asked. */
+const singleRequests: readonly Playbook[] = [
+  renameSymbol,
+  reviewChange,
+  runTests,
+  listTodos,
+  recentChanges,
+  countThings,
+  mapRepository,
+  findThings,
+  explainCode,
+];
+
+export const everydayPlaybooks: readonly Playbook[] = [
+  ...singleRequests,
+  createSeveralRequests(singleRequests),
+  help,
+];
+
+/** What a newcomer without a key gets: everyday requests answered by rules, with tools that really run. */
+export function createOfflineModel(): Model {
+  return createPlaybookModel({
+    provider: "offline",
+    id: "offline",
+    playbooks: everydayPlaybooks,
+    lost: lostAnswer,
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * offline/ owns models that need no network: playbooks that decide the next message from the conversation
+ * so far. It knows tools by name only, as any model does.
+ */
+import type { ResultContentBlock } from "../../contracts/message.ts";
+
+/** Understands a task and plays it, or leaves it to the next one. */
+export interface Playbook {
+  readonly name: string;
+  start(task: Task): Play | undefined;
+}
+
+/** Yields what to do next, gets the results of its calls in their order, returns the final answer. */
+export type Play = Asking<string | Step>;
+
+/** A part of a play that finds something out: `const files = yield* glob(...)`. */
+export type Asking<Found> = Generator<Step, Found, readonly CallResult[]>;
+
+export interface Step {
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly calls?: readonly Call[];
+}
+
+export interface Call {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Absent: made from the position in the conversation. */
+  readonly id?: string;
+}
+
+export interface CallResult {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly blocks: readonly ResultContentBlock[];
+}
+
+export interface Task {
+  readonly prompt: string;
+  /** Whether this tool may be called here. */
+  offers(toolName: string): boolean;
+  /** Every text of the user's side since the task began, runtime tags included; grows while the play goes on. */
+  readonly heard: readonly string[];
+}

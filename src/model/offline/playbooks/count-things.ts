@@ -1,0 +1,258 @@
+import { everydayPlaybook } from "../everyday-playbook.ts";
+import { countOf } from "../folder-purpose.ts";
+import { globOf, type Language, languageNamed } from "../languages.ts";
+import { patternsOfKind } from "../outline.ts";
+import type { Asking, Task } from "../playbook.ts";
+import { surveyFolder } from "../survey.ts";
+import { type CountList, countAll, countMatches, type GrepInput, glob } from "../tool-calls.ts";
+import { bareName, type Wording, withoutArticle } from "../wording.ts";
+
+export const countThings = everydayPlaybook({
+  name: "count something",
+  needs: ["Glob", "Grep"],
+  understand: understandCount,
+  play: playCount,
+});
+
+type Countable =
+  | { kind: "files"; language?: Language; extension?: string }
+  | { kind: "lines"; language?: Language }
+  | { kind: "definitions"; what: "function" | "class"; language?: Language }
+  | { kind: "tests" }
+  | { kind: "text"; text: string };
+
+interface CountRequest {
+  readonly countable: Countable;
+  readonly path?: string;
+}
+
+const countQuestion =
+  /^(?:how many|count(?: up)?(?: (?:the number of|how many))?|(?:what(?:'s| is) )?(?:the )?(?:total )?number of)\s+(.+)$/i;
+
+function understandCount(wording: Wording): CountRequest | undefined {
+  const things = countQuestion.exec(wording.text)?.[1];
+  if (things === undefined) return undefined;
+  const { rest, path } = splitPlace(withoutArticle(things));
+  const countable = countableOf(rest, wording.quoted);
+  return countable === undefined ? undefined : { countable, ...(path === undefined ? {} : { path }) };
+}
+
+const fillers =
+  /\s+(?:(?:are|is) there|there are|(?:do|did) (?:we|i|you) have|does (?:it|this \w+|the \w+) have|have we|exist|are|altogether|overall|of code)(?=\s|$)/i;
+const hereWords =
+  /\s+(?:in (?:this|the|my|our|here|total|all)(?:\s+(?:repo(?:sitory)?|project|code ?base|folder|directory|code))?|here)$/i;
+
+/** `Python files in src/` is `Python files`, in the folder src. */
+function splitPlace(words: string): { rest: string; path?: string } {
+  let rest = words;
+  for (;;) {
+    const shorter = rest.replace(fillers, "").replace(hereWords, "");
+    if (shorter === rest) break;
+    rest = shorter;
+  }
+  const place =
+    /^(.+?)\s+(?:in|under|below|inside|within)\s+(?:the\s+)?[`"']?([^\s`"']+)[`"']?(?:\s+(?:folder|directory))?$/i.exec(
+      rest,
+    );
+  if (place?.[1] === undefined || place[2] === undefined) return { rest };
+  return { rest: place[1], path: place[2].replace(/(.)\/+$/, "$1") };
+}
+
+function countableOf(words: string, quoted: readonly string[]): Countable | undefined {
+  const files = /^(?:(.+?)[\s-]+)?(?:source[\s-]+)?files?$/i.exec(words);
+  if (files !== null) return filesOf(files[1]);
+  const lines = /^(?:(?:lines|loc)(?: of (?:(.+?) )?code| of (.+))?|(.+?) lines)$/i.exec(words);
+  if (lines !== null) return linesOf(lines[1] ?? lines[2] ?? lines[3]);
+  const definitions = /^(?:(.+?)\s+)?(functions?|methods?|functions (?:and|or) methods|classes|class)$/i.exec(
+    words,
+  );
+  if (definitions?.[2] !== undefined) {
+    const language = definitions[1] === undefined ? undefined : languageNamed(definitions[1]);
+    if (definitions[1] !== undefined && language === undefined) return undefined;
+    const what = /class/i.test(definitions[2]) ? "class" : "function";
+    return { kind: "definitions", what, ...(language === undefined ? {} : { language }) };
+  }
+  if (/^(?:unit )?tests?(?: (?:cases|functions))?$/i.test(words)) return { kind: "tests" };
+  const times =
+    /^(?:times|occurrences of|uses of|usages of|mentions of|calls (?:to|of)|lines (?:with|containing))\s*(.*)$/i.exec(
+      words,
+    );
+  const text = quoted[0] ?? (times?.[1] === undefined ? undefined : bareName(withoutArticle(times[1])));
+  if (text !== undefined && text !== "") return { kind: "text", text };
+  return /^[A-Z]{3,}s?$/.test(words) ? { kind: "text", text: words.replace(/s$/, "") } : undefined;
+}
+
+function filesOf(kind: string | undefined): Countable | undefined {
+  if (kind === undefined) return { kind: "files" };
+  const language = languageNamed(kind);
+  if (language !== undefined) return { kind: "files", language };
+  const extension = /^[`"']?\*?\.(\w+)[`"']?$/.exec(kind)?.[1];
+  return extension === undefined ? undefined : { kind: "files", extension };
+}
+
+function linesOf(language: string | undefined): Countable | undefined {
+  if (language === undefined || /^code$/i.test(language)) return { kind: "lines" };
+  const known = languageNamed(language.replace(/ code$/i, ""));
+  return known === undefined ? undefined : { kind: "lines", language: known };
+}
+
+function* playCount(task: Task, request: CountRequest): Asking<string> {
+  const { countable, path } = request;
+  const place = path === undefined ? "" : ` in ${path}`;
+  const within = path === undefined ? {} : { path };
+  switch (countable.kind) {
+    case "files": {
+      const pattern = patternOfFiles(countable);
+      const found = yield* glob({ pattern, ...within });
+      const noun = countable.language
+        ? `${countable.language.name} file`
+        : countable.extension
+          ? `.${countable.extension} file`
+          : "file";
+      if (found.total === undefined)
+        return `More than ${countOf(found.paths.length, noun)}${place}: the listing was cut.`;
+      return `**${countOf(found.total, noun)}**${place}.\n\nCounted with Glob \`${pattern}\`; ignored files (.gitignore) are left out.`;
+    }
+    case "lines": {
+      const glob = countable.language === undefined ? {} : { glob: globOf(countable.language) };
+      const counts = yield* countMatches({ pattern: "^", ...glob, ...within });
+      const what = countable.language === undefined ? "line" : `${countable.language.name} line`;
+      return `${told(counts, what)}${place}.\n\nCounted with Grep: every line of every text file${countable.language ? ` named ${globOf(countable.language)}` : ""}, blank lines and comments included; ignored and binary files are left out.${topFiles(counts)}`;
+    }
+    case "definitions":
+      return yield* countDefinitions(task, countable, within);
+    case "tests":
+      return yield* countTests(task, within);
+    case "text": {
+      const pattern = wholeWord(countable.text);
+      const counts = yield* countMatches({ pattern, ...within });
+      return `${told(counts, "line")} with \`${countable.text}\`${place}.\n\nCounted with Grep \`${pattern}\`: lines that match, not occurrences.${topFiles(counts)}`;
+    }
+  }
+}
+
+function patternOfFiles(countable: { language?: Language; extension?: string }): string {
+  if (countable.language !== undefined) return globOf(countable.language);
+  return countable.extension === undefined ? "**/*" : `**/*.${countable.extension}`;
+}
+
+function* countDefinitions(
+  task: Task,
+  countable: { what: "function" | "class"; language?: Language },
+  within: { path?: string },
+): Asking<string> {
+  const present = countable.language
+    ? [countable.language]
+    : (yield* surveyFolder(task)).languages.map(({ language }) => language);
+  const counted = present.flatMap((language) => {
+    const patterns = patternsOfKind(countable.what, language.name);
+    return patterns.length === 0
+      ? []
+      : [{ language, pattern: patterns.map((one) => `(?:${one})`).join("|") }];
+  });
+  if (counted.length === 0)
+    return `I have no rules to find a ${countable.what} in the languages of these files.`;
+  const counts = yield* countAll(
+    counted.map(({ language, pattern }) => ({ pattern, glob: globOf(language), ...within })),
+  );
+  const total = counts.reduce((sum, count) => sum + count.total, 0);
+  const noun = countable.what === "class" ? "class" : "function or method";
+  const lines = counted.map(
+    ({ language }, index) =>
+      `- ${language.name}: ${(counts[index]?.total ?? 0).toLocaleString("en-US")} in ${countOf(counts[index]?.fileCount ?? 0, "file")}`,
+  );
+  const limits =
+    countable.what === "function"
+      ? " Anonymous functions, and methods that no keyword introduces (as in JavaScript classes), are not among them."
+      : "";
+  return `**${countOf(total, `${noun} definition`)}**.\n\n${lines.join("\n")}\n\nCounted with Grep: lines that begin a ${noun} definition by each language's keyword.${limits}`;
+}
+
+const testPatterns: readonly (GrepInput & { languages: readonly string[]; how: string })[] = [
+  {
+    pattern: "^\\s*(?:async\\s+)?def test\\w*\\s*\\(",
+    glob: "*.py",
+    languages: ["Python"],
+    how: "`def test...`",
+  },
+  {
+    pattern: "^func (?:Test|Fuzz|Example)\\w*\\(",
+    glob: "*_test.go",
+    languages: ["Go"],
+    how: "`func Test...`, Fuzz, Example in *_test.go",
+  },
+  { pattern: "^\\s*#\\[(?:\\w+::)?test\\b", glob: "*.rs", languages: ["Rust"], how: "`#[test]`" },
+  {
+    pattern: "^\\s*(?:test|it)(?:\\.\\w+)*\\s*\\(",
+    glob: "*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}",
+    languages: ["TypeScript", "JavaScript"],
+    how: "`test(` and `it(`",
+  },
+  {
+    pattern: "^\\s*@(?:Test|ParameterizedTest)\\b",
+    glob: "*.{java,kt}",
+    languages: ["Java", "Kotlin"],
+    how: "`@Test`",
+  },
+  {
+    pattern: "^\\s*\\[(?:Fact|Theory|Test|TestMethod)\\b",
+    glob: "*.cs",
+    languages: ["C#"],
+    how: "`[Fact]`, `[Test]`, ...",
+  },
+  {
+    pattern: "^\\s*(?:it|specify|test)\\s+['\"]|^\\s*def test_",
+    glob: "*.rb",
+    languages: ["Ruby"],
+    how: "`it '...'` and `def test_`",
+  },
+  {
+    pattern: "^\\s*public function test\\w*\\(",
+    glob: "*.php",
+    languages: ["PHP"],
+    how: "`function test...`",
+  },
+];
+
+function* countTests(task: Task, within: { path?: string }): Asking<string> {
+  const survey = yield* surveyFolder(task);
+  const present = new Set(survey.languages.map(({ language }) => language.name));
+  const patterns = testPatterns.filter((test) => test.languages.some((name) => present.has(name)));
+  if (patterns.length === 0) return "I have no rules to find tests in the languages of these files.";
+  const counts = yield* countAll(patterns.map(({ pattern, glob }) => ({ pattern, glob, ...within })));
+  const total = counts.reduce((sum, count) => sum + count.total, 0);
+  const lines = patterns.map(
+    (test, index) =>
+      `- ${test.languages.filter((name) => present.has(name)).join(" and ")}: ${countOf(counts[index]?.total ?? 0, "test")} in ${countOf(counts[index]?.fileCount ?? 0, "file")} (lines with ${test.how})`,
+  );
+  return `**${countOf(total, "test")}**.\n\n${lines.join("\n")}\n\nCounted with Grep by these marks. A test that runs with many inputs counts once.`;
+}
+
+export function wholeWord(text: string): string {
+  const escaped = escapedPattern(text);
+  return `${/^\w/.test(text) ? "\\b" : ""}${escaped}${/\w$/.test(text) ? "\\b" : ""}`;
+}
+
+export function escapedPattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+export function told(counts: CountList, noun: string): string {
+  const more = counts.exact ? "" : "at least ";
+  return `**${more}${countOf(counts.total, noun)}** in ${countOf(counts.fileCount, "file")}`;
+}
+
+const topLimit = 5;
+
+export function topFiles(counts: CountList): string {
+  const ranked = [...counts.counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  if (ranked.length < 2) return ranked[0] === undefined ? "" : `\n\n- ${ranked[0][0]}: ${ranked[0][1]}`;
+  const title = ranked.length > topLimit ? `\n\nMost in:\n` : "\n\n";
+  return (
+    title +
+    ranked
+      .slice(0, topLimit)
+      .map(([path, count]) => `- ${path}: ${count.toLocaleString("en-US")}`)
+      .join("\n")
+  );
+}

@@ -1,0 +1,36 @@
+import { signature } from "../everyday-playbook.ts";
+import type { Play, Playbook, Task } from "../playbook.ts";
+
+/** Takes "map this repository and list TODOs", if every part of it is understood; none is silently left out. */
+export function createSeveralRequests(playbooks: readonly Playbook[]): Playbook {
+  return {
+    name: "several requests",
+    start(task) {
+      const parts = task.prompt
+        .split(/\s*(?:;|\.\s|,?\s+and(?:\s+then)?\s|,\s*then\s|\n)\s*/i)
+        .filter((part) => part.trim() !== "");
+      if (parts.length < 2 || parts.length > 5) return undefined;
+      const starts = parts.map((prompt) => firstPlay(playbooks, { ...task, prompt }));
+      const plays = starts.filter((play) => play !== undefined);
+      return plays.length === parts.length ? oneAfterTheOther(plays) : undefined;
+    },
+  };
+}
+
+function firstPlay(playbooks: readonly Playbook[], task: Task): Play | undefined {
+  for (const playbook of playbooks) {
+    const play = playbook.start(task);
+    if (play !== undefined) return play;
+  }
+  return undefined;
+}
+
+function* oneAfterTheOther(plays: readonly Play[]): Play {
+  const answers: string[] = [];
+  for (const play of plays) {
+    const end = yield* play;
+    const text = typeof end === "string" ? end : (end.text ?? "");
+    answers.push(text.replace(signature, "").trimEnd());
+  }
+  return `${answers.join("\n\n---\n\n")}\n\n${signature}`;
+}

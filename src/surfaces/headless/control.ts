@@ -1,0 +1,106 @@
+/** Answers the control requests of the program on the other side. */
+import { messageOf } from "../../base/errors.ts";
+import { PermissionMode } from "../../contracts/permission.ts";
+import type { Session } from "../../runtime/session.ts";
+import type { ControlRequest } from "./input-message.ts";
+import type { WireMessage } from "./wire-messages.ts";
+
+/** What the other side may still choose before the first message opens the session. */
+export interface SessionChoices {
+  systemPrompt?: string;
+  appendSystemPrompt?: string;
+  outputSchema?: Record<string, unknown>;
+  model?: string;
+  permissionMode?: PermissionMode;
+}
+
+export interface ControlState {
+  readonly choices: SessionChoices;
+  /** The first message was read, so the choices are made; the session may still be opening. */
+  started: boolean;
+  session: Session | undefined;
+}
+
+export function answerControl(control: ControlRequest, state: ControlState): WireMessage {
+  try {
+    return reply(control, { subtype: "success", response: act(control.request, state) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return reply(control, { subtype: "error", error: error.message });
+  }
+}
+
+class Refusal extends Error {}
+
+function reply(control: ControlRequest, response: WireMessage): WireMessage {
+  return { type: "control_response", response: { request_id: control.request_id, ...response } };
+}
+
+function act(request: ControlRequest["request"], state: ControlState): WireMessage {
+  switch (request.subtype) {
+    case "initialize":
+      return initialize(request, state);
+    case "interrupt":
+      state.session?.interrupt();
+      return { still_queued: [] };
+    case "set_permission_mode": {
+      const mode = PermissionMode.exclude(["bubble"]).safeParse(request.mode);
+      if (!mode.success) throw new Refusal(`unknown permission mode ${JSON.stringify(request.mode)}`);
+      setMode(state, mode.data);
+      return {};
+    }
+    case "set_model": {
+      const model = request.model;
+      if (model !== null && model !== undefined && typeof model !== "string")
+        throw new Refusal("model must be a text or null");
+      beforeStart(state, "the model").model = model ?? undefined;
+      return {};
+    }
+    case "mcp_status":
+      return { mcpServers: [] };
+    default:
+      throw new Refusal(`unsupported control request "${request.subtype}"`);
+  }
+}
+
+function initialize(request: ControlRequest["request"], state: ControlState): WireMessage {
+  const choices = beforeStart(state, "the session");
+  const { systemPrompt, appendSystemPrompt, jsonSchema, hooks } = request;
+  if (isFilledRecord(hooks)) throw new Refusal("hooks over the control channel are not supported yet");
+  const system = Array.isArray(systemPrompt) ? systemPrompt.map(String).join("\n\n") : systemPrompt;
+  // An empty text stands for "nothing chosen" on this wire.
+  if (typeof system === "string" && system !== "") choices.systemPrompt = system;
+  if (typeof appendSystemPrompt === "string") choices.appendSystemPrompt = appendSystemPrompt;
+  if (isFilledRecord(jsonSchema)) choices.outputSchema = jsonSchema;
+  return {
+    commands: [],
+    agents: [],
+    output_style: "default",
+    available_output_styles: ["default"],
+    models: [],
+    account: {},
+  };
+}
+
+function setMode(state: ControlState, mode: PermissionMode): void {
+  if (!state.started) state.choices.permissionMode = mode;
+  else if (state.session === undefined) throw new Refusal("the session is just starting: ask again");
+  else {
+    try {
+      state.session.setPermissionMode(mode);
+    } catch (error) {
+      throw new Refusal(messageOf(error));
+    }
+  }
+}
+
+function beforeStart(state: ControlState, what: string): SessionChoices {
+  if (state.started) throw new Refusal(`${what} cannot be changed after the first message`);
+  return state.choices;
+}
+
+function isFilledRecord(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+  );
+}

@@ -1,0 +1,81 @@
+/** Says what happens in the words of the chosen output format. Standard output holds that and nothing else. */
+import { messageOf } from "../../base/errors.ts";
+import { forTerminal } from "../../base/markup.ts";
+import type { LoopEvent } from "../../contracts/event.ts";
+import type { Session } from "../../runtime/session.ts";
+import { createActivityLines } from "../plain/activity-lines.ts";
+import { describeEnd } from "./describe-end.ts";
+import { toJsonLine } from "./json-lines.ts";
+import type { Sink } from "./sink.ts";
+import { type WireContext, type WireMessage, wireInit, wireMessagesOf } from "./wire-messages.ts";
+import { type FinishedRun, problemOf, wireFailure, wireResult } from "./wire-result.ts";
+
+export type OutputFormat = "text" | "json" | "stream-json";
+
+export interface Reporter {
+  runStart(session: Session): Promise<void>;
+  event(event: LoopEvent): Promise<void>;
+  runEnd(run: FinishedRun): Promise<void>;
+  /** Something failed outside of a run. */
+  failure(error: unknown): Promise<void>;
+}
+
+export interface ReporterOptions {
+  readonly format: OutputFormat;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly verbose: boolean;
+  readonly context: WireContext;
+  readonly version: string;
+  /** Known once the model is chosen. */
+  readonly apiKeySource: () => string;
+}
+
+export function createReporter(options: ReporterOptions): Reporter {
+  const { format, stdout, stderr, context } = options;
+  const lines = createActivityLines();
+  const emit = (message: WireMessage) => stdout.write(toJsonLine(message));
+  const ids = () => ({ sessionId: context.sessionId, uuid: context.uuid() });
+  /** A reader who left wants to hear no more, as with any other command in a pipe. */
+  const complain = async (message: string) => {
+    if (!stdout.broken) await stderr.write(shown(`cadre: ${message}\n`, stderr));
+  };
+
+  return {
+    async runStart(session) {
+      if (format !== "stream-json") return;
+      await emit(
+        wireInit({ session, version: options.version, apiKeySource: options.apiKeySource(), context }),
+      );
+    },
+    async event(event) {
+      if (format === "stream-json") for (const message of wireMessagesOf(event, context)) await emit(message);
+      else if (options.verbose)
+        for (const line of lines(event)) await stderr.write(shown(`${line}\n`, stderr));
+    },
+    async runEnd(run) {
+      if (format === "text") await stdout.write(shown(withFinalNewline(textOf(run)), stdout));
+      else await emit(wireResult(run, ids()));
+      const remark = problemOf(run)?.message ?? describeEnd(run.result.end);
+      if (remark !== undefined) await complain(remark);
+    },
+    async failure(error) {
+      if (format !== "text") await emit(wireFailure(error, ids()));
+      await complain(messageOf(error));
+    },
+  };
+}
+
+function textOf({ result, wantsStructuredOutput }: FinishedRun): string {
+  if (!wantsStructuredOutput || result.structuredOutput === undefined) return result.text;
+  return JSON.stringify(result.structuredOutput, null, 2);
+}
+
+function withFinalNewline(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** A terminal obeys control sequences, so none of a model's or a tool's may reach it; a file gets the text as it is. */
+function shown(text: string, sink: Sink): string {
+  return sink.isTerminal ? forTerminal(text) : text;
+}

@@ -1,0 +1,310 @@
+import { Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { CadreError } from "../../base/errors.ts";
+import type { LoopEnd, LoopEvent } from "../../contracts/event.ts";
+import { ModelError } from "../../model/model-error.ts";
+import type { RunResult } from "../../runtime/session.ts";
+import {
+  answerEvents,
+  appended,
+  createScriptedSession,
+  modelEvent,
+  type ScriptedRun,
+  untilInterrupted,
+} from "../../testing/scripted-session.ts";
+import { createReporter, type OutputFormat } from "./reporter.ts";
+import { runHeadless } from "./run-headless.ts";
+import { createSink } from "./sink.ts";
+
+function capture(isTTY = false) {
+  const pieces: string[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      pieces.push(chunk.toString());
+      done();
+    },
+  });
+  return { sink: createSink(Object.assign(stream, { isTTY })), text: () => pieces.join("") };
+}
+
+async function run(options: {
+  script: ScriptedRun;
+  format?: OutputFormat;
+  partial?: boolean;
+  verbose?: boolean;
+  terminal?: boolean;
+  schema?: boolean;
+  interruption?: AbortController;
+  open?: () => never;
+}) {
+  const stdout = capture(options.terminal);
+  const stderr = capture(options.terminal);
+  const session = createScriptedSession(options.script);
+  let count = 0;
+  const controller = options.interruption ?? new AbortController();
+  const code = await runHeadless({
+    open: async () => options.open?.() ?? session,
+    prompt: "do it",
+    reporter: createReporter({
+      format: options.format ?? "text",
+      stdout: stdout.sink,
+      stderr: stderr.sink,
+      verbose: options.verbose ?? false,
+      context: {
+        sessionId: session.id,
+        uuid: () => `uuid-${++count}`,
+        includePartialMessages: options.partial ?? false,
+      },
+      version: "1.2.3",
+      apiKeySource: () => "none",
+    }),
+    interruption: { signal: controller.signal, exitCode: () => 130 },
+    wantsStructuredOutput: options.schema ?? false,
+  });
+  const lines = () =>
+    stdout
+      .text()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { code, stdout: stdout.text(), stderr: stderr.text(), lines, session };
+}
+
+const says = (text: string, changes: Partial<RunResult> = {}): ScriptedRun =>
+  async function* () {
+    yield* answerEvents(text);
+    return { text, ...changes };
+  };
+
+const endsWith = (end: LoopEnd, text = ""): ScriptedRun => says(text, { end, text });
+
+const call = { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "npm\ntest" } } as const;
+const calls: LoopEvent[] = [
+  appended({ role: "user", content: [{ type: "text", text: "do it" }] }),
+  appended({ role: "assistant", content: [call], stopReason: "tool_use" }),
+  { type: "call-start", call },
+  {
+    type: "call-end",
+    call,
+    result: { type: "tool_result", tool_use_id: "toolu_1", content: "a\nb\n" },
+    durationMs: 1500,
+  },
+  appended({ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "a\nb\n" }] }),
+];
+const usesTool: ScriptedRun = async function* () {
+  yield* calls;
+  yield* answerEvents("done");
+  return { text: "done", turns: 2 };
+};
+
+describe("text output", () => {
+  it("is the final text and nothing else", async () => {
+    const { code, stdout, stderr, session } = await run({ script: usesTool });
+    expect([code, stdout, stderr]).toEqual([0, "done\n", ""]);
+    expect(session.submitted).toEqual(["do it"]);
+    expect(session.closed).toBe(true);
+  });
+
+  it("shows tool calls on standard error when asked", async () => {
+    const { stdout, stderr } = await run({ script: usesTool, verbose: true });
+    expect(stdout).toBe("done\n");
+    expect(stderr).toBe("* Bash npm test ...\n* Bash npm test (2 lines, 1.5 s)\n");
+  });
+
+  it("leaves control sequences alone in a pipe and neutralises them on a terminal", async () => {
+    const script = says("red \u001b[31m\u009b2J");
+    expect((await run({ script })).stdout).toContain("\u001b[31m");
+    const shown = (await run({ script, terminal: true })).stdout;
+    expect(shown).not.toMatch(/[\u001b\u009b]/);
+    expect(shown).toContain("red ^[");
+  });
+
+  it("prints structured output as JSON, and fails when there is none", async () => {
+    const fits = await run({ script: says("ok", { structuredOutput: { n: 1 } }), schema: true });
+    expect(JSON.parse(fits.stdout)).toEqual({ n: 1 });
+    const misfit = await run({ script: says("just words"), schema: true });
+    expect(misfit.code).toBe(1);
+    expect(misfit.stderr).toContain("JSON schema");
+  });
+
+  it.each<[LoopEnd, number, RegExp]>([
+    [{ reason: "max_turns", limit: 3 }, 1, /limit of 3 turns/],
+    [{ reason: "budget_exhausted", budget: "cost", message: "spent $1" }, 1, /spent \$1/],
+    [{ reason: "context_exhausted", message: "too long" }, 1, /too long/],
+    [
+      { reason: "model_error", error: new ModelError({ kind: "unavailable", message: "refused" }) },
+      3,
+      /cadre: refused/,
+    ],
+    [
+      { reason: "model_error", error: new ModelError({ kind: "unauthorized", message: "bad key" }) },
+      3,
+      /bad key/,
+    ],
+    [{ reason: "model_error", error: new ModelError({ kind: "rejected", message: "no" }) }, 1, /cadre: no/],
+    [
+      {
+        reason: "model_error",
+        error: new CadreError({ code: "transcript-unwritable", message: "the disk is full" }),
+      },
+      2,
+      /disk is full/,
+    ],
+    [{ reason: "hook_stopped", message: "enough" }, 0, /by a hook: enough/],
+    [{ reason: "completed", stopReason: "max_tokens" }, 0, /cut off/],
+    [{ reason: "completed", stopReason: "refusal" }, 0, /declined/],
+  ])("ends with the right exit code for %j", async (end, code, complaint) => {
+    const result = await run({ script: endsWith(end, "so far") });
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(complaint);
+    expect(result.stdout).toBe("so far\n");
+  });
+});
+
+describe("json output", () => {
+  it("is one result object", async () => {
+    const usage = { inputTokens: 1, outputTokens: 2, cacheWriteTokens: 3, cacheReadTokens: 4 };
+    const { stdout, lines } = await run({
+      script: says("hi", {
+        usage,
+        usageByModel: { scripted: usage },
+        costUsd: 0.25,
+        permissionDenials: [{ toolName: "Bash", toolUseId: "t", input: { command: "x" } }],
+      }),
+      format: "json",
+    });
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(lines()[0]).toMatchObject({
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      duration_ms: 12,
+      duration_api_ms: 7,
+      num_turns: 1,
+      result: "hi",
+      stop_reason: "end_turn",
+      session_id: "11111111-1111-4111-8111-111111111111",
+      total_cost_usd: 0.25,
+      usage: {
+        input_tokens: 1,
+        output_tokens: 2,
+        cache_creation_input_tokens: 3,
+        cache_read_input_tokens: 4,
+      },
+      modelUsage: { scripted: { inputTokens: 1, cacheCreationInputTokens: 3 } },
+      permission_denials: [{ tool_name: "Bash", tool_use_id: "t", tool_input: { command: "x" } }],
+      terminal_reason: "completed",
+    });
+  });
+
+  it("does not call an unknown cost zero", async () => {
+    const { lines } = await run({ script: says("hi", { costUsd: undefined }), format: "json" });
+    expect(lines()[0]?.total_cost_usd).toBeNull();
+  });
+
+  it.each<[LoopEnd, string]>([
+    [{ reason: "max_turns", limit: 1 }, "error_max_turns"],
+    [{ reason: "budget_exhausted", budget: "cost", message: "m" }, "error_max_budget_usd"],
+    [{ reason: "budget_exhausted", budget: "tokens", message: "m" }, "error_during_execution"],
+    [{ reason: "aborted", during: "tools", why: "w" }, "error_during_execution"],
+  ])("names how %j went wrong, without a result", async (end, subtype) => {
+    const result = (await run({ script: endsWith(end, "x"), format: "json" })).lines()[0];
+    expect(result).toMatchObject({ subtype, is_error: true, terminal_reason: end.reason });
+    expect(result).not.toHaveProperty("result");
+    expect(result?.errors).toHaveLength(1);
+  });
+
+  it("is there also when no session could be opened", async () => {
+    const { code, lines, stderr } = await run({
+      script: says("never"),
+      format: "json",
+      open: () => {
+        throw new CadreError({ code: "model-key-missing", message: "export a key" });
+      },
+    });
+    expect(code).toBe(3);
+    expect(lines()[0]).toMatchObject({ is_error: true, errors: ["export a key"] });
+    expect(stderr).toBe("cadre: export a key\n");
+  });
+});
+
+describe("stream-json output", () => {
+  it("tells the run as it happens: init, assistant, user, result", async () => {
+    const { lines } = await run({ script: usesTool, format: "stream-json" });
+    expect(lines().map((line) => line.type)).toEqual(["system", "assistant", "user", "assistant", "result"]);
+    const [init, assistant, user] = lines();
+    expect(init).toMatchObject({
+      subtype: "init",
+      cwd: "/project",
+      tools: ["Read", "Bash"],
+      model: "scripted",
+      permissionMode: "default",
+      session_id: "11111111-1111-4111-8111-111111111111",
+    });
+    expect(assistant).toMatchObject({
+      message: { id: "msg_1", type: "message", role: "assistant", content: [call], stop_reason: "tool_use" },
+      parent_tool_use_id: null,
+      uuid: "22222222-2222-4222-8222-222222222222",
+    });
+    expect(user).toMatchObject({ message: { role: "user", content: [{ type: "tool_result" }] } });
+    for (const line of lines())
+      expect(line).toMatchObject({ uuid: expect.any(String), session_id: expect.any(String) });
+  });
+
+  it("adds the pieces in the provider's own words when asked", async () => {
+    const script: ScriptedRun = async function* () {
+      yield* answerEvents("hi");
+      yield modelEvent({ type: "block-start", index: 1, block: { type: "tool_use", id: "t", name: "Read" } });
+      yield modelEvent({ type: "block-delta", index: 1, delta: { type: "input-json", json: '{"a' } });
+      yield modelEvent({
+        type: "block-delta",
+        index: 2,
+        delta: { type: "signature", signature: "sig" },
+      });
+      return {};
+    };
+    const { lines } = await run({ script, format: "stream-json", partial: true });
+    const events = lines().flatMap((line) => (line.type === "stream_event" ? [line.event] : []));
+    expect(events).toMatchObject([
+      { type: "message_start", message: { id: "msg_1", role: "assistant", content: [] } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hi" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" } },
+      { type: "message_stop" },
+      {
+        type: "content_block_start",
+        index: 1,
+        content_block: { type: "tool_use", id: "t", name: "Read", input: {} },
+      },
+      { type: "content_block_delta", delta: { type: "input_json_delta", partial_json: '{"a' } },
+      { type: "content_block_delta", delta: { type: "signature_delta", signature: "sig" } },
+    ]);
+    const without = await run({ script, format: "stream-json" });
+    expect(without.lines().some((line) => line.type === "stream_event")).toBe(false);
+  });
+});
+
+describe("an interruption", () => {
+  it("ends the run, still reports it, closes the session, and decides the exit code", async () => {
+    const interruption = new AbortController();
+    const script: ScriptedRun = async function* ({ interrupted }) {
+      yield { type: "turn-start", turn: 1 };
+      interruption.abort();
+      return await untilInterrupted(interrupted);
+    };
+    const { code, lines, session } = await run({ script, format: "json", interruption });
+    expect(code).toBe(130);
+    expect(lines()[0]).toMatchObject({ is_error: true, terminal_reason: "aborted" });
+    expect(session.closed).toBe(true);
+  });
+
+  it("that came before the run keeps it from starting", async () => {
+    const interruption = new AbortController();
+    interruption.abort();
+    const { code, session } = await run({ script: says("never"), interruption });
+    expect(code).toBe(130);
+    expect(session.submitted).toEqual([]);
+    expect(session.closed).toBe(true);
+  });
+});

@@ -1,0 +1,332 @@
+import { describe, expect, it } from "vitest";
+import { type Channel, createChannel } from "../../base/channel.ts";
+import { CadreError } from "../../base/errors.ts";
+import type { PermissionAnswer } from "../../contracts/permission.ts";
+import type { Session } from "../../runtime/session.ts";
+import {
+  answerEvents,
+  createScriptedSession,
+  type ScriptedRun,
+  untilInterrupted,
+} from "../../testing/scripted-session.ts";
+import type { SessionChoices } from "./control.ts";
+import { createPermissionBridge, type PermissionBridge } from "./permission-bridge.ts";
+import { createReporter } from "./reporter.ts";
+import { runStream } from "./run-stream.ts";
+import type { WireMessage } from "./wire-messages.ts";
+
+/** A program on the other side: writes lines, and can wait for what it is told. */
+function start(script: ScriptedRun, options: { open?: () => never; permissions?: boolean } = {}) {
+  const input: Channel<string> = createChannel<string>();
+  const said: WireMessage[] = [];
+  const complaints: string[] = [];
+  const waiters: { matches: (message: WireMessage) => boolean; resolve: (message: WireMessage) => void }[] =
+    [];
+  const emit = async (message: WireMessage) => {
+    said.push(message);
+    for (const waiter of [...waiters]) if (waiter.matches(message)) waiter.resolve(message);
+  };
+  const session = createScriptedSession(script);
+  const opened: SessionChoices[] = [];
+  const interruption = new AbortController();
+  const context = { sessionId: session.id, uuid: uuids(), includePartialMessages: false };
+  let bridge: PermissionBridge | undefined;
+  if (options.permissions === true) bridge = createPermissionBridge({ emit, uuid: uuids() });
+  const sinkTo = (take: (text: string) => void) => ({
+    isTerminal: false,
+    broken: false,
+    async write(text: string) {
+      take(text);
+    },
+    async flush() {},
+  });
+  const exit = runStream({
+    open: async (choices): Promise<Session> => {
+      opened.push({ ...choices });
+      return options.open?.() ?? session;
+    },
+    input,
+    emit,
+    context,
+    reporter: createReporter({
+      format: "stream-json",
+      stdout: sinkTo((text) => void emit(JSON.parse(text) as WireMessage)),
+      stderr: sinkTo((text) => complaints.push(text)),
+      verbose: false,
+      context,
+      version: "1",
+      apiKeySource: () => "none",
+    }),
+    interruption: { signal: interruption.signal, exitCode: () => 130 },
+    wantsStructuredOutput: false,
+    permissions: bridge,
+  });
+  return {
+    say: (value: unknown) => input.push(`${typeof value === "string" ? value : JSON.stringify(value)}\n`),
+    end: () => input.close(),
+    hears: (matches: (message: WireMessage) => boolean) => {
+      const already = said.find(matches);
+      if (already !== undefined) return Promise.resolve(already);
+      return new Promise<WireMessage>((resolve) => waiters.push({ matches, resolve }));
+    },
+    said,
+    complaints,
+    exit,
+    session,
+    opened,
+    interruption,
+    bridge,
+  };
+}
+
+function uuids(): () => string {
+  let count = 0;
+  return () => `uuid-${++count}`;
+}
+
+const user = (content: unknown) => ({ type: "user", message: { role: "user", content } });
+const control = (id: string, request: Record<string, unknown>) => ({
+  type: "control_request",
+  request_id: id,
+  request,
+});
+const replyTo = (id: string) => (message: WireMessage) =>
+  message.type === "control_response" && (message.response as WireMessage).request_id === id;
+const echo: ScriptedRun = async function* ({ content }) {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  yield* answerEvents(text);
+  return { text };
+};
+const results = (said: WireMessage[]) => said.filter((message) => message.type === "result");
+
+describe("messages on standard input", () => {
+  it("run one after the other, with a result each", async () => {
+    const program = start(echo);
+    program.say(user("one"));
+    program.say(user([{ type: "text", text: "two", cache_control: { type: "ephemeral" } }]));
+    program.end();
+    expect(await program.exit).toBe(0);
+    expect(results(program.said).map((result) => result.result)).toEqual([
+      "one",
+      '[{"type":"text","text":"two"}]',
+    ]);
+    expect(program.said.filter((message) => message.subtype === "init")).toHaveLength(2);
+    expect(program.opened).toHaveLength(1);
+    expect(program.session.closed).toBe(true);
+    const states = program.said.flatMap((message) =>
+      message.subtype === "session_state_changed" ? [message.state] : [],
+    );
+    expect(states).toEqual(["running", "idle", "running", "idle"]);
+  });
+
+  it("that cannot be read are named by their line, and the others still run", async () => {
+    const program = start(echo);
+    program.say("{broken");
+    program.say("");
+    program.say('{"type":"user","message":{"role":"user","content":[]}}');
+    program.say("[1]");
+    program.say({ type: "keep_alive" });
+    program.say(user("fine"));
+    program.end();
+    expect(await program.exit).toBe(2);
+    expect(results(program.said).map((result) => result.errors ?? result.result)).toEqual([
+      [expect.stringContaining("standard input, line 1: not valid JSON")],
+      [expect.stringContaining("standard input, line 3: message.content")],
+      [expect.stringContaining("standard input, line 4: unknown type")],
+      "fine",
+    ]);
+    expect(program.complaints.join("")).toContain("cadre: standard input, line 1");
+  });
+
+  it("end with success when nothing was said at all, and open no session", async () => {
+    const program = start(echo);
+    program.end();
+    expect(await program.exit).toBe(0);
+    expect(program.opened).toEqual([]);
+  });
+
+  it("get an error result each when no session can be opened", async () => {
+    const program = start(echo, {
+      open: () => {
+        throw new CadreError({ code: "model-key-missing", message: "no key" });
+      },
+    });
+    program.say(user("x"));
+    program.end();
+    expect(await program.exit).toBe(3);
+    expect(results(program.said)).toMatchObject([{ is_error: true, errors: ["no key"] }]);
+  });
+});
+
+describe("control requests", () => {
+  it("initialize before the first message shapes the session", async () => {
+    const program = start(echo);
+    program.say(
+      control("1", {
+        subtype: "initialize",
+        hooks: null,
+        systemPrompt: ["a", "b"],
+        appendSystemPrompt: "c",
+        jsonSchema: { type: "object" },
+      }),
+    );
+    program.say(control("2", { subtype: "set_model", model: "haiku" }));
+    program.say(control("3", { subtype: "set_permission_mode", mode: "plan" }));
+    program.say(user("go"));
+    program.end();
+    await program.exit;
+    expect(await program.hears(replyTo("1"))).toMatchObject({
+      response: { subtype: "success", request_id: "1", response: { commands: [], output_style: "default" } },
+    });
+    expect(program.opened).toEqual([
+      {
+        systemPrompt: "a\n\nb",
+        appendSystemPrompt: "c",
+        outputSchema: { type: "object" },
+        model: "haiku",
+        permissionMode: "plan",
+      },
+    ]);
+  });
+
+  it("an empty system prompt on this wire means that none was chosen", async () => {
+    const program = start(echo);
+    program.say(control("1", { subtype: "initialize", systemPrompt: [""] }));
+    program.say(user("go"));
+    program.end();
+    await program.exit;
+    expect(program.opened).toEqual([{}]);
+  });
+
+  it("that cannot be honoured are refused, not ignored", async () => {
+    const program = start(echo);
+    program.say(control("hooks", { subtype: "initialize", hooks: { PreToolUse: [{}] } }));
+    program.say(control("mode", { subtype: "set_permission_mode", mode: "bubble" }));
+    program.say(control("unknown", { subtype: "make_coffee" }));
+    program.say(user("go"));
+    program.say(control("late", { subtype: "set_model", model: "opus" }));
+    program.end();
+    await program.exit;
+    for (const id of ["hooks", "mode", "unknown", "late"])
+      expect(await program.hears(replyTo(id))).toMatchObject({ response: { subtype: "error" } });
+  });
+
+  it("interrupt and change the mode of a run that goes on", async () => {
+    const program = start(async function* ({ interrupted }) {
+      yield { type: "turn-start", turn: 1 };
+      return await untilInterrupted(interrupted);
+    });
+    program.say(user("long work"));
+    await program.hears((message) => message.subtype === "init");
+    program.say(control("1", { subtype: "set_permission_mode", mode: "acceptEdits" }));
+    expect(await program.hears(replyTo("1"))).toMatchObject({ response: { subtype: "success" } });
+    expect(program.session.permissionMode).toBe("acceptEdits");
+    program.say(control("2", { subtype: "interrupt" }));
+    expect(await program.hears((message) => message.type === "result")).toMatchObject({
+      subtype: "error_during_execution",
+      terminal_reason: "aborted",
+    });
+    program.end();
+    expect(await program.exit).toBe(0);
+  });
+});
+
+describe("a signal", () => {
+  it("ends a run and what waits behind it", async () => {
+    const program = start(async function* ({ interrupted }) {
+      yield* answerEvents("working");
+      return await untilInterrupted(interrupted);
+    });
+    program.say(user("one"));
+    program.say(user("two"));
+    await program.hears((message) => message.type === "assistant");
+    program.interruption.abort();
+    expect(await program.exit).toBe(130);
+    expect(program.session.submitted).toEqual(["one"]);
+    expect(program.session.closed).toBe(true);
+  });
+
+  it("ends the wait for input", async () => {
+    const program = start(echo);
+    program.interruption.abort();
+    expect(await program.exit).toBe(130);
+  });
+});
+
+describe("permission over the control channel", () => {
+  const request = { toolName: "Bash", toolUseId: "t1", input: { command: "ls" }, reason: "no rule" };
+
+  function asking() {
+    const program: ReturnType<typeof start> = start(
+      async function* () {
+        yield { type: "turn-start", turn: 1 };
+        const answer = await program.bridge?.askPermission(request, new AbortController().signal);
+        return { text: JSON.stringify(answer) };
+      },
+      { permissions: true },
+    );
+    return program;
+  }
+
+  async function answered(response: unknown): Promise<PermissionAnswer> {
+    const program = asking();
+    program.say(user("go"));
+    const asked = await program.hears((message) => message.type === "control_request");
+    expect(asked.request).toMatchObject({
+      subtype: "can_use_tool",
+      tool_name: "Bash",
+      input: { command: "ls" },
+      tool_use_id: "t1",
+    });
+    program.say({
+      type: "control_response",
+      response: { subtype: "success", request_id: asked.request_id, response },
+    });
+    program.end();
+    await program.exit;
+    return JSON.parse(String(results(program.said)[0]?.result)) as PermissionAnswer;
+  }
+
+  it("allows once, for the session, or not, as the other side says", async () => {
+    expect(await answered({ behavior: "allow", updatedInput: { command: "ls" } })).toEqual({
+      answer: "once",
+    });
+    expect(await answered({ behavior: "allow", updatedPermissions: [{ type: "addRules" }] })).toEqual({
+      answer: "session",
+    });
+    expect(await answered({ behavior: "deny", message: "not now" })).toEqual({
+      answer: "no",
+      message: "not now",
+    });
+  });
+
+  it("takes anything unclear, and a changed input, for a no", async () => {
+    expect(await answered({ behavior: "allow", updatedInput: { command: "ls /tmp" } })).toMatchObject({
+      answer: "no",
+    });
+    for (const unclear of [{}, null, "allow", { behavior: "ask" }])
+      expect(await answered(unclear)).toMatchObject({ answer: "no" });
+  });
+
+  it("denies what still waits when the other side is gone", async () => {
+    const program = asking();
+    program.say(user("go"));
+    await program.hears((message) => message.type === "control_request");
+    program.end();
+    await program.exit;
+    expect(String(results(program.said)[0]?.result)).toContain('"answer":"no"');
+  });
+
+  it("withdraws the question when the call is cancelled", async () => {
+    const sent: WireMessage[] = [];
+    const bridge = createPermissionBridge({
+      emit: async (message) => void sent.push(message),
+      uuid: () => "q",
+    });
+    const controller = new AbortController();
+    const asked = bridge.askPermission(request, controller.signal);
+    controller.abort();
+    await expect(asked).rejects.toMatchObject({ name: "CancelledError" });
+    expect(sent.at(-1)).toEqual({ type: "control_cancel_request", request_id: "q" });
+  });
+});

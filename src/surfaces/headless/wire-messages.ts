@@ -1,0 +1,127 @@
+/** What happens in a session, as the objects of stream-json. Pure: ids come in as arguments. */
+import type { LoopEvent } from "../../contracts/event.ts";
+import type { Block, Message } from "../../contracts/message.ts";
+import type { PermissionMode } from "../../contracts/permission.ts";
+import type { Session } from "../../runtime/session.ts";
+import { wireStopReason, wireStreamEvents } from "./wire-stream-event.ts";
+import { wireUsage } from "./wire-usage.ts";
+
+export type WireMessage = Record<string, unknown>;
+
+export interface WireContext {
+  readonly sessionId: string;
+  readonly uuid: () => string;
+  readonly includePartialMessages: boolean;
+}
+
+export function wireInit(options: {
+  session: Session;
+  version: string;
+  apiKeySource: string;
+  context: WireContext;
+}): WireMessage {
+  const { session, context } = options;
+  return systemMessage(context, "init", {
+    apiKeySource: options.apiKeySource,
+    claude_code_version: options.version,
+    cwd: session.cwd,
+    tools: session.toolNames,
+    mcp_servers: [],
+    model: session.modelId,
+    permissionMode: wirePermissionMode(session.permissionMode),
+    slash_commands: [],
+    output_style: "default",
+    skills: [],
+    plugins: [],
+    agents: [],
+  });
+}
+
+/** The objects that one event becomes: none, for most of them. */
+export function wireMessagesOf(event: LoopEvent, context: WireContext): WireMessage[] {
+  switch (event.type) {
+    case "message-append":
+      return wireAppended(event.message, context);
+    case "model-event":
+      if (!context.includePartialMessages) return [];
+      return wireStreamEvents(event.event).map((wire) => ({
+        type: "stream_event",
+        event: wire,
+        parent_tool_use_id: null,
+        session_id: context.sessionId,
+        uuid: context.uuid(),
+      }));
+    case "model-retry":
+      return [
+        systemMessage(context, "api_retry", {
+          attempt: event.attempt,
+          max_retries: null,
+          retry_delay_ms: event.delayMs,
+          error_status: null,
+          error: event.reason,
+        }),
+      ];
+    case "call-denied":
+      return [
+        systemMessage(context, "permission_denied", {
+          tool_name: event.call.name,
+          tool_use_id: event.call.id,
+          decision_reason: event.reason,
+          message: event.reason,
+        }),
+      ];
+    case "compaction-start":
+      return [systemMessage(context, "status", { status: "compacting" })];
+    case "compaction-end":
+      return [
+        systemMessage(context, "status", { status: null }),
+        systemMessage(context, "compact_boundary", {
+          compact_metadata: { trigger: "auto", pre_tokens: event.promptTokensBefore },
+        }),
+      ];
+    default:
+      return [];
+  }
+}
+
+export function systemMessage(context: WireContext, subtype: string, fields: WireMessage): WireMessage {
+  return { type: "system", subtype, ...fields, session_id: context.sessionId, uuid: context.uuid() };
+}
+
+function wireAppended(message: Message, context: WireContext): WireMessage[] {
+  const frame = { parent_tool_use_id: null, session_id: context.sessionId, uuid: message.uuid };
+  if (message.role === "assistant")
+    return [{ type: "assistant", message: wireAssistant(message, context), ...frame }];
+  // The prompt is the caller's own; what the tools said is news.
+  if (!message.content.some((block) => block.type === "tool_result")) return [];
+  return [{ type: "user", message: { role: "user", content: message.content }, ...frame }];
+}
+
+function wireAssistant(message: Message, context: WireContext): WireMessage {
+  const { response } = message;
+  return {
+    id: response?.id ?? `msg_${context.uuid()}`,
+    type: "message",
+    role: "assistant",
+    model: response?.model ?? "<synthetic>",
+    content: message.content.map(wireBlock),
+    stop_reason: response === undefined ? null : wireStopReason(response.stopReason),
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    context_management: null,
+    diagnostics: null,
+    usage: wireUsage(
+      response?.usage ?? { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0 },
+    ),
+  };
+}
+
+function wireBlock(block: Block): WireMessage {
+  return block.type === "text" ? { ...block, citations: null } : { ...block };
+}
+
+/** `bubble` means that a parent is asked: to the outside that is the default. */
+export function wirePermissionMode(mode: PermissionMode): string {
+  return mode === "bubble" ? "default" : mode;
+}

@@ -1,0 +1,168 @@
+/**
+ * Lines in, text out, and nothing that moves the cursor on its own: it works in a dumb terminal and with a
+ * screen reader. Everything that is shown passes through `forTerminal`.
+ */
+import { createInterface } from "node:readline";
+import { unlessCancelled } from "../../base/cancellation.ts";
+import { forTerminal } from "../../base/markup.ts";
+
+export interface PlainConsole {
+  /** Text as it streams. */
+  show(text: string): void;
+  /** Ends the line that streamed text left open. */
+  endLine(): void;
+  /** Whole lines of their own. */
+  line(text: string): void;
+  /** Shows that it is the person's turn. */
+  prompt(): void;
+  /** The next line that is typed, or undefined if none will come. One question at a time. */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+  close(): void;
+}
+
+export interface ConsoleEvents {
+  /** What was typed or pasted, when no question was open. */
+  onText(text: string): void;
+  /** Ctrl+C. */
+  onInterrupt(): void;
+  /** Ctrl+D, or the input ended. */
+  onEnd(): void;
+}
+
+export function createPlainConsole(options: {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+  /** Line editing and history; off for a plain pipe. */
+  terminal: boolean;
+  events: ConsoleEvents;
+}): PlainConsole {
+  const { input, output, terminal, events } = options;
+  const reader = createInterface({
+    input,
+    output,
+    terminal,
+    prompt: "> ",
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
+  let atLineStart = true;
+  let heldBack = "";
+  let closed = false;
+  let answer: ((line: string | undefined) => void) | undefined;
+  let lastQuestion: Promise<unknown> = Promise.resolve();
+
+  const write = (text: string) => {
+    if (text === "") return;
+    output.write(text);
+    atLineStart = text.endsWith("\n");
+  };
+  const show = (text: string) => {
+    const whole = heldBack + text;
+    // Half a character, or half a line break, at the border of two pieces waits for its other half.
+    heldBack = /[\uD800-\uDBFF\r]$/.test(whole) ? whole.slice(-1) : "";
+    write(forTerminal(heldBack === "" ? whole : whole.slice(0, -1)));
+  };
+  const endLine = () => {
+    write(forTerminal(heldBack));
+    heldBack = "";
+    if (!atLineStart) write("\n");
+  };
+  const line = (text: string) => {
+    endLine();
+    write(`${forTerminal(text)}\n`);
+  };
+
+  const showPrompt = () => {
+    reader.prompt(true);
+    atLineStart = false;
+  };
+
+  const paste = createPaste(events.onText);
+  reader.on("line", (typed) => {
+    atLineStart = true;
+    if (answer === undefined) paste(typed);
+    else answer(typed);
+  });
+  // An answer is not something to call back later.
+  reader.on("history", (history: string[]) => {
+    if (answer !== undefined) history.shift();
+  });
+  reader.on("SIGINT", () => {
+    // What was being typed is dropped first, as shells do it.
+    if (reader.line !== "" && answer === undefined) {
+      dropDraft(reader);
+      write("\n");
+      showPrompt();
+    } else events.onInterrupt();
+  });
+  reader.on("close", () => {
+    closed = true;
+    answer?.(undefined);
+    events.onEnd();
+  });
+
+  const askNow = async (question: string, signal: AbortSignal): Promise<string | undefined> => {
+    if (closed) return undefined;
+    const draft = reader.line;
+    if (draft !== "") {
+      dropDraft(reader);
+      write("\n");
+    }
+    const newline = question.lastIndexOf("\n");
+    if (newline >= 0) line(question.slice(0, newline));
+    else endLine();
+    reader.setPrompt(forTerminal(question.slice(newline + 1)));
+    const answered = new Promise<string | undefined>((resolve) => {
+      answer = resolve;
+    });
+    try {
+      showPrompt();
+      return await unlessCancelled(answered, signal);
+    } finally {
+      answer = undefined;
+      if (!closed) reader.setPrompt("> ");
+      if (!closed && draft !== "") reader.write(draft);
+    }
+  };
+
+  return {
+    show,
+    endLine,
+    line,
+    prompt() {
+      if (closed) return;
+      endLine();
+      showPrompt();
+    },
+    ask(question, signal) {
+      const asked = lastQuestion.then(() => askNow(question, signal));
+      lastQuestion = asked.catch(() => {});
+      return asked;
+    },
+    close() {
+      if (!closed) reader.close();
+    },
+  };
+}
+
+/** Lines that arrive together were pasted together, and a line that ends in a backslash goes on. */
+function createPaste(onText: (text: string) => void): (line: string) => void {
+  let lines: string[] = [];
+  let scheduled = false;
+  return (line) => {
+    lines.push(line);
+    if (scheduled) return;
+    scheduled = true;
+    queueMicrotask(() => {
+      scheduled = false;
+      if (lines.at(-1)?.endsWith("\\") === true) return;
+      const text = lines.map((each) => each.replace(/\\$/, "")).join("\n");
+      lines = [];
+      onText(text);
+    });
+  };
+}
+
+/** By its fields, because a dumb terminal has no keys that would do it. */
+function dropDraft(reader: ReturnType<typeof createInterface>): void {
+  Object.assign(reader, { line: "", cursor: 0 });
+}

@@ -1,0 +1,431 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { CadreError } from "../../base/errors.ts";
+import type { Surface } from "../../runtime/session.ts";
+import {
+  answerEvents,
+  createScriptedSession,
+  modelEvent,
+  type ScriptedRun,
+  type ScriptedSession,
+  untilInterrupted,
+} from "../../testing/scripted-session.ts";
+import { runPlain } from "./run-plain.ts";
+
+type Script = (surface: Surface, session: () => ScriptedSession) => ScriptedRun;
+
+/** A person at a terminal: types, and waits for what is shown. */
+function sitDown(
+  script: Script,
+  options: { firstPrompt?: string; terminal?: boolean; open?: () => never } = {},
+) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let shown = "";
+  let seen = 0;
+  let wake = () => {};
+  output.on("data", (piece: Buffer) => {
+    shown += piece.toString();
+    wake();
+  });
+  let session: ScriptedSession | undefined;
+  const interruption = new AbortController();
+  const exit = runPlain({
+    open: async (surface) => {
+      options.open?.();
+      const current: ScriptedSession = createScriptedSession(
+        script(surface, () => current),
+        {
+          transcriptPath: "/home/me/t.jsonl",
+        },
+      );
+      session = current;
+      return current;
+    },
+    firstPrompt: options.firstPrompt,
+    input,
+    output,
+    terminal: options.terminal ?? false,
+    interruption: { signal: interruption.signal, exitCode: () => 143 },
+    version: "1.2.3",
+  });
+  return {
+    type: (text: string) => input.write(text),
+    end: () => input.end(),
+    /** Resolves when `text` is shown after what was seen before. */
+    async sees(text: string) {
+      for (;;) {
+        const at = shown.indexOf(text, seen);
+        if (at >= 0) {
+          seen = at + text.length;
+          return;
+        }
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    shown: () => shown,
+    session: () => session,
+    interruption,
+    exit,
+  };
+}
+
+function createGate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
+
+const echo: Script = () =>
+  async function* ({ content }) {
+    yield* answerEvents(`you said: ${String(content)}`);
+    return {};
+  };
+
+describe("a conversation", () => {
+  it("answers line after line and ends with Ctrl+D, telling cost and transcript", async () => {
+    const person = sitDown(echo);
+    await person.sees("> ");
+    person.type("first\n");
+    await person.sees("you said: first\n> ");
+    person.type("second\n");
+    await person.sees("you said: second\n> ");
+    person.end();
+    expect(await person.exit).toBe(0);
+    expect(person.shown()).toContain("0 tokens read (0 from cache), 0 written, $0.0000");
+    expect(person.shown()).toContain("Transcript: /home/me/t.jsonl");
+    expect(person.session()?.closed).toBe(true);
+  });
+
+  it("begins with the prompt of the command line", async () => {
+    const person = sitDown(echo, { firstPrompt: "hello" });
+    await person.sees("you said: hello\n> ");
+    person.type("/exit\n");
+    expect(await person.exit).toBe(0);
+    expect(person.session()?.submitted).toEqual(["hello"]);
+  });
+
+  it("takes lines that come together for one prompt, and continues after a backslash", async () => {
+    const person = sitDown(echo);
+    await person.sees("> ");
+    person.type("a\n\nb\n");
+    await person.sees("you said: a\n\nb\n> ");
+    person.type("one \\\n");
+    await new Promise(setImmediate);
+    person.type("two\n");
+    await person.sees("you said: one \ntwo\n> ");
+    person.end();
+    await person.exit;
+    expect(person.session()?.submitted).toEqual(["a\n\nb", "one \ntwo"]);
+  });
+
+  it("does not send blank lines", async () => {
+    const person = sitDown(echo);
+    await person.sees("> ");
+    person.type("  \n");
+    await person.sees("> ");
+    person.end();
+    await person.exit;
+    expect(person.session()?.submitted).toEqual([]);
+  });
+
+  it("knows its commands, and says so of others", async () => {
+    const person = sitDown(echo);
+    await person.sees("> ");
+    person.type("/model\n");
+    await person.sees("scripted\n> ");
+    person.type("/help\n");
+    await person.sees("/exit");
+    person.type("/nonsense\n");
+    await person.sees("Unknown command /nonsense");
+    person.type("/etc/hosts: what is this?\n");
+    await person.sees("you said: /etc/hosts");
+    person.end();
+    await person.exit;
+  });
+
+  it("never moves the cursor, and neutralises what a model or tool says", async () => {
+    const call = { type: "tool_use", id: "t", name: "Read", input: { file_path: "a\u001b[2Jb" } } as const;
+    const person = sitDown(
+      () =>
+        async function* () {
+          yield* answerEvents("x\u001b]0;title\u0007y");
+          yield {
+            type: "call-end",
+            call,
+            result: { type: "tool_result", tool_use_id: "t", content: "1" },
+            durationMs: 1,
+          };
+          return {};
+        },
+    );
+    await person.sees("> ");
+    person.type("go\n");
+    await person.sees("(1 line)");
+    person.end();
+    await person.exit;
+    expect(person.shown()).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    expect(person.shown()).toContain("* Read a^[[2Jb (1 line)");
+  });
+
+  it("keeps characters whole that were cut between two pieces", async () => {
+    const [high, low] = "\u{1F600}".split("");
+    const person = sitDown(
+      () =>
+        async function* () {
+          yield modelEvent({ type: "block-start", index: 0, block: { type: "text", text: "" } });
+          yield modelEvent({ type: "block-delta", index: 0, delta: { type: "text", text: `a${high}` } });
+          yield modelEvent({ type: "block-delta", index: 0, delta: { type: "text", text: `${low}b\r` } });
+          yield modelEvent({ type: "block-delta", index: 0, delta: { type: "text", text: "\nc" } });
+          yield modelEvent({ type: "block-stop", index: 0 });
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("a\u{1F600}b\nc\n> ");
+    person.end();
+    await person.exit;
+  });
+
+  it("shows denied and failed calls, and why a run ended early", async () => {
+    const call = { type: "tool_use", id: "t", name: "Bash", input: { command: "rm -rf x" } } as const;
+    const failing = { ...call, id: "u", input: { command: "false" } };
+    const person = sitDown(
+      () =>
+        async function* () {
+          yield { type: "call-denied", call, reason: "a rule says so" };
+          yield {
+            type: "call-end",
+            call,
+            result: { type: "tool_result", tool_use_id: "t", content: "Denied", is_error: true },
+            durationMs: 0,
+          };
+          yield {
+            type: "call-end",
+            call: failing,
+            result: { type: "tool_result", tool_use_id: "u", content: "Exit code 1", is_error: true },
+            durationMs: 0,
+          };
+          return { end: { reason: "max_turns", limit: 1 } };
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("! Bash rm -rf x: denied\n  a rule says so\n");
+    await person.sees("! Bash false: failed\n  Exit code 1\n");
+    await person.sees("cadre: Stopped: the limit of 1 turn was reached");
+    person.end();
+    await person.exit;
+    expect(person.shown().match(/rm -rf x/g)).toHaveLength(1);
+  });
+
+  it("ends with the error's exit code when no session can be opened", async () => {
+    const person = sitDown(echo, {
+      open: () => {
+        throw new CadreError({ code: "settings-invalid", message: "line 3 is wrong" });
+      },
+    });
+    expect(await person.exit).toBe(2);
+    expect(person.shown()).toContain("cadre: line 3 is wrong");
+  });
+});
+
+describe("what is typed during a run", () => {
+  it("is queued, and runs afterwards if it came too late", async () => {
+    const gate = createGate();
+    const person = sitDown(
+      () =>
+        async function* ({ content }) {
+          yield* answerEvents(`run ${String(content)}`);
+          if (content !== undefined) await gate.opened;
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("run go");
+    person.type("and this\n");
+    await person.sees("(noted");
+    gate.open();
+    await person.sees("run undefined");
+    person.end();
+    await person.exit;
+    expect(person.session()?.enqueued).toEqual(["and this"]);
+    expect(person.session()?.submitted).toEqual(["go", undefined]);
+  });
+});
+
+describe("Ctrl+C", () => {
+  const untilStopped: Script = () =>
+    async function* ({ interrupted }) {
+      yield* answerEvents("working");
+      return await untilInterrupted(interrupted);
+    };
+
+  it("interrupts a run, and leaves when pressed twice at the prompt", async () => {
+    const person = sitDown(untilStopped, { firstPrompt: "go", terminal: true });
+    await person.sees("working");
+    person.type("\u0003");
+    await person.sees("(Interrupted");
+    await person.sees("> ");
+    person.type("\u0003");
+    await person.sees("again, or Ctrl+D");
+    person.type("\u0003");
+    expect(await person.exit).toBe(0);
+  });
+
+  it("only drops the line that is being typed", async () => {
+    const person = sitDown(echo, { terminal: true });
+    await person.sees("> ");
+    person.type("never sent");
+    await person.sees("never sent");
+    person.type("\u0003");
+    await person.sees("> ");
+    person.type("sent\r");
+    await person.sees("you said: sent");
+    person.type("/exit\r");
+    expect(await person.exit).toBe(0);
+    expect(person.session()?.submitted).toEqual(["sent"]);
+  });
+
+  it("and a signal from outside end the conversation cleanly", async () => {
+    const person = sitDown(untilStopped, { firstPrompt: "go" });
+    await person.sees("working");
+    person.interruption.abort();
+    expect(await person.exit).toBe(143);
+    expect(person.session()?.closed).toBe(true);
+  });
+});
+
+describe("questions", () => {
+  const asks =
+    (command: string): Script =>
+    (surface) =>
+      async function* () {
+        yield { type: "turn-start", turn: 1 };
+        const request = { toolName: "Bash", toolUseId: "t", input: { command }, reason: "no rule allows it" };
+        const answer = await surface.askPermission?.(request, new AbortController().signal);
+        yield* answerEvents(`answer ${JSON.stringify(answer)}`);
+        return {};
+      };
+
+  it.each([
+    ["y", { answer: "once" }],
+    [" YES ", { answer: "once" }],
+    ["s", { answer: "session" }],
+    ["n", { answer: "no" }],
+    ["", { answer: "no" }],
+    ["yes but not there", { answer: "no", message: "yes but not there" }],
+  ])("take %j for %j", async (typed, answer) => {
+    const person = sitDown(asks("npm test"), { firstPrompt: "go" });
+    await person.sees("Allow Bash: npm test? [y]es / [s]ession / [n]o (or say why): ");
+    person.type(`${typed}\n`);
+    await person.sees(`answer ${JSON.stringify(answer)}`);
+    person.end();
+    await person.exit;
+  });
+
+  it("show the whole of a long command", async () => {
+    const command = `echo ${"a".repeat(300)}\nrm -rf /`;
+    const person = sitDown(asks(command), { firstPrompt: "go" });
+    await person.sees("a".repeat(300));
+    await person.sees("  rm -rf /\n");
+    await person.sees("Allow Bash? ");
+    person.type("n\n");
+    person.end();
+    await person.exit;
+  });
+
+  it("do not take a half-typed line for part of the answer, and give it back", async () => {
+    const gate = createGate();
+    const person = sitDown(
+      (surface) =>
+        async function* ({ content }) {
+          yield* answerEvents(`working on ${String(content)}`);
+          if (content !== "go") return {};
+          await gate.opened;
+          const answer = await surface.approvePlan?.("1. do it", new AbortController().signal);
+          yield* answerEvents(JSON.stringify(answer));
+          return {};
+        },
+      { firstPrompt: "go", terminal: true },
+    );
+    await person.sees("working on go");
+    person.type("also look at y");
+    await person.sees("also look at y");
+    gate.open();
+    await person.sees("Go ahead with this plan?");
+    person.type("y\r");
+    await person.sees('{"approved":true}');
+    await person.sees("> ");
+    person.type("\r");
+    await person.sees("working on also look at y");
+    person.end();
+    await person.exit;
+    expect(person.session()?.submitted).toEqual(["go", "also look at y"]);
+  });
+
+  it("are withdrawn when their call is cancelled, and the next line is a prompt again", async () => {
+    const controller = new AbortController();
+    const person = sitDown(
+      (surface) =>
+        async function* ({ content }) {
+          yield { type: "turn-start", turn: 1 };
+          if (content === "go") {
+            const request = { toolName: "Bash", toolUseId: "t", input: { command: "ls" }, reason: "" };
+            await surface.askPermission?.(request, controller.signal).catch((error: Error) => error);
+          }
+          yield* answerEvents(`ran ${String(content)}`);
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("Allow Bash");
+    controller.abort();
+    await person.sees("ran go\n> ");
+    person.type("y\n");
+    await person.sees("ran y");
+    person.end();
+    await person.exit;
+  });
+
+  it("with options take numbers or words, one after the other", async () => {
+    const question = {
+      header: "Colour",
+      options: [
+        { label: "Red", description: "warm" },
+        { label: "Blue", description: "cold" },
+      ],
+    };
+    const person = sitDown(
+      (surface) =>
+        async function* () {
+          yield { type: "turn-start", turn: 1 };
+          const answers = await surface.askQuestions?.(
+            [
+              { ...question, question: "Which?", multiSelect: false },
+              { ...question, question: "Which ones?", multiSelect: true },
+              { ...question, question: "Sure?", multiSelect: false },
+            ],
+            new AbortController().signal,
+          );
+          yield* answerEvents(JSON.stringify(answers));
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("  2. Blue: cold");
+    person.type("2\n");
+    await person.sees("Which ones?");
+    await person.sees("Answer");
+    person.type("1, 2\n");
+    await person.sees("Sure?");
+    await person.sees("Answer");
+    person.type("2 is fine, 3 is not\n");
+    await person.sees('{"Which?":"Blue","Which ones?":["Red","Blue"],"Sure?":"2 is fine, 3 is not"}');
+    person.end();
+    await person.exit;
+  });
+});
