@@ -12,14 +12,28 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+const shared = {
+  absWorkingDir: root,
+  outdir: dist,
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  define: { CADRE_VERSION: JSON.stringify(version) },
+  // Not minified: it would start no faster, and stacks can be read without source maps.
+  legalComments: "none",
+  write: false,
+  logLevel: "warning",
+};
+
 // Made here and then moved into place: whoever starts cadre meanwhile finds the old build or the new one.
 const stage = join(dist, `.next-${process.pid}`);
 
 // Before the sources are read: a change during the build must lead to another build.
 const sources = fingerprintSources(root);
-const { outputFiles, metafile } = await bundle();
+const [program, library] = await Promise.all([bundleProgram(), bundleLibrary()]);
+const outputFiles = [...program.outputFiles, ...library.outputFiles];
 const files = new Map(outputFiles.map((file) => [relative(dist, file.path), finish(file)]));
-files.set("THIRD-PARTY.txt", thirdPartyNotices(root, metafile));
+files.set("THIRD-PARTY.txt", thirdPartyNotices(root, library.metafile));
 try {
   for (const [path, text] of files) writeStaged(path, text);
   if (process.argv.includes("--types")) makeDeclarations();
@@ -31,44 +45,52 @@ try {
   rmSync(stage, { recursive: true, force: true });
 }
 
-function bundle() {
+/** The file that is started: CommonJS, because Node sets up its loader of ES modules only when one is asked for. */
+function bundleProgram() {
   return build({
-    absWorkingDir: root,
-    entryPoints: { cli: "src/cli/main.ts", index: "src/index.ts", testing: "src/testing/index.ts" },
-    outdir: dist,
+    ...shared,
+    entryPoints: { cli: "src/cli/main.ts" },
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    plugins: [{ name: "the-rest-stands-beside-it", setup: leaveCommandLineOutside }],
+  });
+}
+
+function leaveCommandLineOutside({ onResolve }) {
+  onResolve({ filter: /\/command-line\.ts$/ }, () => ({ path: "./command-line.js", external: true }));
+}
+
+function bundleLibrary() {
+  return build({
+    ...shared,
+    entryPoints: {
+      "command-line": "src/cli/command-line.ts",
+      index: "src/index.ts",
+      testing: "src/testing/index.ts",
+    },
     chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
     splitting: true,
     format: "esm",
-    platform: "node",
-    target: "node20",
     // It finds its program next to itself.
     external: ["@vscode/ripgrep"],
-    define: { CADRE_VERSION: JSON.stringify(version) },
-    // Not minified: it would start no faster, and stacks can be read without source maps.
-    legalComments: "none",
     metafile: true,
-    write: false,
-    logLevel: "warning",
   });
 }
 
 function finish({ path, text }) {
+  if (path === join(dist, "cli.cjs")) return `#!/usr/bin/env node\n${text}`;
   let head = "";
-  if (path === join(dist, "cli.js") && !text.startsWith("#!")) head += "#!/usr/bin/env node\n";
   // Bundled CommonJS packages ask for Node's own modules with `require`, which ES modules do not have.
   if (/\btypeof require\b/.test(text)) {
     head +=
       'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
   }
-  if (head === "") return text;
-  const shebang = /^#!.*\n/.exec(text)?.[0] ?? "";
-  return shebang + head + text.slice(shebang.length);
+  return head + text;
 }
 
 function writeStaged(path, text) {
   mkdirSync(dirname(join(stage, path)), { recursive: true });
-  writeFileSync(join(stage, path), text, { mode: path === "cli.js" ? 0o755 : 0o644 });
+  writeFileSync(join(stage, path), text, { mode: path === "cli.cjs" ? 0o755 : 0o644 });
 }
 
 function makeDeclarations() {

@@ -83,7 +83,7 @@ function install() {
 }
 
 export function buildIsCurrent(folder) {
-  return existsSync(join(folder, "dist", "cli.js")) && readBuildStamp(folder) === fingerprintSources(folder);
+  return existsSync(join(folder, "dist", "cli.cjs")) && readBuildStamp(folder) === fingerprintSources(folder);
 }
 
 function build() {

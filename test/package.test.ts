@@ -66,7 +66,7 @@ describe("the package", { timeout: 120_000 }, () => {
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
-        "dist/cli.js",
+        "dist/cli.cjs",
         "dist/index.js",
         "dist/testing.js",
         "dist/types/index.d.ts",
@@ -107,7 +107,7 @@ describe("the package", { timeout: 120_000 }, () => {
   });
 
   it("installs an executable command", () => {
-    expect(statSync(join(repository, "dist/cli.js")).mode & 0o111).toBe(0o111);
+    expect(statSync(join(repository, "dist/cli.cjs")).mode & 0o111).toBe(0o111);
     const { status, stdout, stderr } = run(cadre, ["--version"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toBe(`${version} (Cadre)\n`);

@@ -110,7 +110,7 @@ describe("npm start on a fresh clone", { timeout: 60_000 }, () => {
       child.once("close", (code) => resolve({ code, stdout, stderr }));
     });
   }
-  const npmStart = (...args: string[]) => run("npm", ["start", "--", ...args]);
+  const npmStart = (...args: string[]) => run("npm", ["start", "--silent", "--", ...args]);
 
   it("installs, builds and passes the arguments on, with nothing else on stdout", async () => {
     const { code, stdout, stderr } = await npmStart("-p", 'two words "quoted" $HOME', "");
@@ -221,6 +221,6 @@ import { fingerprintSources } from "./sources.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 console.log("noise on stdout");
 mkdirSync(root + "dist", { recursive: true });
-copyFileSync(root + "src/cli/main.ts", root + "dist/cli.js");
+copyFileSync(root + "src/cli/main.ts", root + "dist/cli.cjs");
 writeFileSync(root + "dist/.build.json", JSON.stringify({ sources: fingerprintSources(root) }));
 `;

@@ -21,16 +21,13 @@ export function createScope(parent?: AbortSignal): Scope {
   const onAbort = () => root.cancel(reasonOf(parent), parent.reason);
   if (parent.aborted) onAbort();
   else parent.addEventListener("abort", onAbort, { once: true });
-  return {
-    ...root,
-    get cancelled() {
-      return root.cancelled;
-    },
+  const { release } = root;
+  return Object.assign(root, {
     release() {
       parent.removeEventListener("abort", onAbort);
-      root.release();
+      release();
     },
-  };
+  });
 }
 
 interface Node extends Scope {
@@ -38,27 +35,35 @@ interface Node extends Scope {
 }
 
 function createNode(parent: Node | undefined): Node {
-  const controller = new AbortController();
   const children = new Set<Node>();
+  let cancelledBy: CancelledError | undefined;
+  // Made when somebody wants to listen: most scopes live and end without it.
+  let controller: AbortController | undefined;
   const node: Node = {
     children,
-    signal: controller.signal,
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (cancelledBy) controller.abort(cancelledBy);
+      }
+      return controller.signal;
+    },
     get cancelled() {
-      return controller.signal.aborted;
+      return cancelledBy !== undefined;
     },
     child() {
       const child = createNode(node);
-      if (controller.signal.aborted) child.cancel(reasonOf(controller.signal), controller.signal.reason);
+      if (cancelledBy) child.cancel(cancelledBy.reason, cancelledBy);
       else children.add(child);
       return child;
     },
     cancel(reason, cause) {
-      if (controller.signal.aborted) return;
-      const error = cause instanceof CancelledError ? cause : new CancelledError(reason, cause);
+      if (cancelledBy) return;
+      cancelledBy = cause instanceof CancelledError ? cause : new CancelledError(reason, cause);
       // Children first: by the time a listener on this scope runs, everything below knows.
-      for (const child of [...children]) child.cancel(reason, error);
+      for (const child of [...children]) child.cancel(reason, cancelledBy);
       children.clear();
-      controller.abort(error);
+      controller?.abort(cancelledBy);
       parent?.children.delete(node);
     },
     release() {

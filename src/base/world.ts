@@ -81,7 +81,10 @@ export interface FileSystem {
   watch(path: string, onChange: () => void): { close(): void };
 }
 
-/** `append` creates; `read` and `update` need an existing file; `create` fails if it exists. */
+/**
+ * `append` creates; `read` and `update` need an existing file; `create` fails if it exists. `read` never waits
+ * for the other end of a pipe.
+ */
 export type OpenMode = "read" | "append" | "update" | "create";
 
 export interface FileHandle {
@@ -93,6 +96,8 @@ export interface FileHandle {
   /** fdatasync. */
   sync(): Promise<void>;
   stat(): Promise<FileInfo>;
+  /** The name of the file that is open, links resolved: what was judged is what is read. */
+  realPath(): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -47,11 +47,13 @@ export async function* runTurn(
   const work = driveTurn({ loop, state, scope, emit: events.push }).finally(() => events.close());
   // It is awaited below; until then a rejection must not count as unhandled.
   work.catch(() => {});
+  let readToTheEnd = false;
   try {
     yield* events;
+    readToTheEnd = true;
     return await work;
   } finally {
-    scope.cancel("nobody reads this run any longer");
+    if (!readToTheEnd) scope.cancel("nobody reads this run any longer");
     await work.catch(() => {});
     scope.release();
   }

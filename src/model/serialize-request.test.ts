@@ -235,12 +235,12 @@ describe("byte stability", () => {
   });
 
   test("a tool list that grew is sent as it is now", () => {
-    const growing = [...tools];
+    let growing = [...tools];
     const serializer = createRequestSerializer({ modelId: "m" });
     const sent = () =>
       JSON.parse(serializer.serialize(request([message("user", [text("x")])], { tools: growing })));
     expect(sent().tools).toHaveLength(2);
-    growing.push({ name: "New", description: "", inputSchema: {} });
+    growing = [...growing, { name: "New", description: "", inputSchema: {} }];
     expect(sent().tools.map((tool: object) => "cache_control" in tool)).toEqual([false, false, true]);
   });
 });

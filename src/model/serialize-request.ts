@@ -18,6 +18,13 @@ interface Piece {
   readonly markAt: number | undefined;
 }
 
+/** The JSON of the first `count` messages of a conversation, without marks. Kept by its first message. */
+interface Beginning {
+  readonly messages: readonly Message[];
+  readonly count: number;
+  readonly json: string;
+}
+
 /** Two of the four marks that a request may carry are on the tools and the system prompt. */
 const maxHistoryMarks = 2;
 const maxSystemPrompts = 64;
@@ -28,6 +35,8 @@ export function createRequestSerializer(options: { modelId: string; ttl?: CacheT
   const adaptive = usesAdaptiveThinking(options.modelId);
   const messagePieces = new WeakMap<Message, Piece>();
   const toolPieces = new WeakMap<ToolDescription, Piece>();
+  const toolLists = new WeakMap<readonly ToolDescription[], string>();
+  const beginnings = new WeakMap<Message, Beginning>();
   const systemPieces = new Map<string, string>();
 
   const pieceOf = (message: Message): Piece => {
@@ -58,23 +67,45 @@ export function createRequestSerializer(options: { modelId: string; ttl?: CacheT
     return json;
   };
 
-  const toolsJson = (tools: readonly ToolDescription[]): string =>
-    `[${tools
-      .map((tool, index) => {
+  const toolsJson = (tools: readonly ToolDescription[]): string => {
+    let json = toolLists.get(tools);
+    if (json === undefined) {
+      const pieces = tools.map((tool, index) => {
         const piece = toolPieceOf(tool);
         return index === tools.length - 1 ? insertMark(piece, mark) : piece.json;
-      })
-      .join(",")}]`;
-
-  const messagesJson = (request: ModelRequest): string => {
-    const marked = new Set([...new Set(request.cacheMarks)].sort((a, b) => a - b).slice(-maxHistoryMarks));
-    const parts: string[] = [];
-    for (const [index, message] of request.messages.entries()) {
-      const piece = pieceOf(message);
-      if (piece.json === "") continue;
-      parts.push(marked.has(index) ? insertMark(piece, mark) : piece.json);
+      });
+      json = `[${pieces.join(",")}]`;
+      toolLists.set(tools, json);
     }
-    return `[${parts.join(",")}]`;
+    return json;
+  };
+
+  /** The messages before the first mark, of which all but the newest were sent like this before. */
+  const beginningJson = (messages: readonly Message[], count: number): string => {
+    const [first] = messages;
+    if (first === undefined || count === 0) return "";
+    const known = beginnings.get(first);
+    const reusable = known !== undefined && isBeginningOf(known, messages, count) ? known : undefined;
+    let json = reusable?.json ?? "";
+    for (let index = reusable?.count ?? 0; index < count; index++) {
+      const message = messages[index];
+      if (message !== undefined) json = joined(json, pieceOf(message).json);
+    }
+    beginnings.set(first, { messages, count, json });
+    return json;
+  };
+
+  const messagesJson = ({ messages, cacheMarks }: ModelRequest): string => {
+    const marked = [...new Set(cacheMarks)].sort((a, b) => a - b).slice(-maxHistoryMarks);
+    const firstMarked = Math.min(marked[0] ?? messages.length, messages.length);
+    let json = beginningJson(messages, firstMarked);
+    for (let index = firstMarked; index < messages.length; index++) {
+      const message = messages[index];
+      if (message === undefined) continue;
+      const piece = pieceOf(message);
+      json = joined(json, marked.includes(index) ? insertMark(piece, mark) : piece.json);
+    }
+    return `[${json}]`;
   };
 
   return {
@@ -93,6 +124,20 @@ export function createRequestSerializer(options: { modelId: string; ttl?: CacheT
 function budgetJson(budgetTokens: number, maxOutputTokens: number): string {
   const tokens = Math.max(1024, Math.min(budgetTokens, maxOutputTokens - 1));
   return `{"type":"enabled","budget_tokens":${tokens}}`;
+}
+
+function isBeginningOf(known: Beginning, messages: readonly Message[], count: number): boolean {
+  if (known.count > count) return false;
+  for (let index = 0; index < known.count; index++) {
+    if (known.messages[index] !== messages[index]) return false;
+  }
+  return true;
+}
+
+/** A message of which nothing can be sent leaves no gap. */
+function joined(json: string, piece: string): string {
+  if (piece === "") return json;
+  return json === "" ? piece : `${json},${piece}`;
 }
 
 function insertMark(piece: Piece, mark: string): string {

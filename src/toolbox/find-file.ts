@@ -36,7 +36,8 @@ export function refuseUnlessFile(info: FileInfo, shown: string): void {
     );
 }
 
-async function refuseBrokenLink(path: string, context: ToolContext): Promise<void> {
+/** A link to nothing is told as such, not as a missing file. */
+export async function refuseBrokenLink(path: string, context: ToolContext): Promise<void> {
   const { files } = context.world;
   const isLink = await files.lstat(path).then(
     (info) => info.kind === "link",

@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { systemCodeOf } from "../base/errors.ts";
 import { hashOf } from "../base/files.ts";
 import type { FileHandle } from "../base/world.ts";
 import type { ResultContentBlock } from "../contracts/message.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import { describeAccessError, describeMissingFile, findFile, refuseUnlessFile } from "./find-file.ts";
+import { describeAccessError, describeMissingFile, refuseBrokenLink, refuseUnlessFile } from "./find-file.ts";
 import { imageTypeOf, isPdf } from "./image-type.ts";
 import { parseNotebook } from "./notebook.ts";
 import { type ByteSource, loadIfSmall, readUpTo } from "./read-bytes.ts";
@@ -36,14 +37,21 @@ export function createReadTool(): Tool {
     maxResultChars: Number.POSITIVE_INFINITY,
     async call(input, context): Promise<ReadOutput> {
       const path = resolvePath(input.file_path, context);
-      const found = await findFile(path, context);
-      if (found === undefined) throw await describeMissingFile(path, context);
-      const shown = displayPath(path, context);
-      if (endlessFiles.test(found.path))
-        throw new ToolFailure(`${shown} has no end: reading it would block for ever.`);
-      const { content, hash } = await readOpened({ input, path: found.path, shown, context });
-      if (hash !== undefined) context.agent.fileReads.record(found.path, hash);
-      return { path: found.path, content };
+      const handle = await openExisting(path, context);
+      try {
+        const { content, hash, realPath } = await readOpened({
+          handle,
+          input,
+          shown: displayPath(path, context),
+          context,
+        });
+        if (hash !== undefined) context.agent.fileReads.record(realPath, hash);
+        return { path: realPath, content };
+      } catch (error) {
+        throw describeAccessError(error, displayPath(path, context));
+      } finally {
+        await handle.close();
+      }
     },
     toResult: (output) => output.content,
   });
@@ -72,28 +80,31 @@ interface ReadContent {
   readonly hash: string | undefined;
 }
 
+async function openExisting(path: string, context: ToolContext): Promise<FileHandle> {
+  try {
+    return await context.world.files.open(path, "read");
+  } catch (error) {
+    if (systemCodeOf(error) !== "ENOENT") throw describeAccessError(error, displayPath(path, context));
+  }
+  await refuseBrokenLink(path, context);
+  throw await describeMissingFile(path, context);
+}
+
 async function readOpened(options: {
+  handle: FileHandle;
   input: ReadInput;
-  path: string;
   shown: string;
   context: ToolContext;
-}): Promise<ReadContent> {
-  const { input, path, shown, context } = options;
-  let handle: FileHandle | undefined;
-  try {
-    handle = await context.world.files.open(path, "read");
-    const info = await handle.stat();
-    // Again, because another file may have taken the name since.
-    refuseUnlessFile(info, shown);
-    const source = await loadIfSmall(handle, info.size);
-    const sample = await source.read(0, sampleBytes);
-    const opened = { handle: source, size: info.size, input, path, shown, signal: context.signal };
-    return await readByKind(opened, sample);
-  } catch (error) {
-    throw describeAccessError(error, shown);
-  } finally {
-    await handle?.close();
-  }
+}): Promise<ReadContent & { realPath: string }> {
+  const { handle, input, shown, context } = options;
+  const info = await handle.stat();
+  refuseUnlessFile(info, shown);
+  const path = await handle.realPath();
+  if (endlessFiles.test(path)) throw new ToolFailure(`${shown} has no end: reading it would block for ever.`);
+  const source = await loadIfSmall(handle, info.size);
+  const sample = await source.read(0, sampleBytes);
+  const opened = { handle: source, size: info.size, input, path, shown, signal: context.signal };
+  return { ...(await readByKind(opened, sample)), realPath: path };
 }
 
 async function readByKind(opened: Opened, sample: Uint8Array): Promise<ReadContent> {

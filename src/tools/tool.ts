@@ -113,7 +113,8 @@ export function defineTool<Schema extends z.ZodType<Record<string, unknown>>, Ou
     lane: spec.lane ?? "tool",
     maxResultChars: spec.maxResultChars ?? defaultMaxResultChars,
     bind(raw) {
-      const parsed = spec.input.safeParse(raw);
+      // Zod would compile a parser for each schema; a tool is called too seldom for that to pay.
+      const parsed = spec.input.safeParse(raw, { jitless: true });
       if (!parsed.success) return { ok: false, problem: describeProblems(spec.name, parsed.error) };
       const input = parsed.data;
       const isReadOnly = spec.isReadOnly?.(input) ?? false;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ToolUseBlock } from "../../src/contracts/message.ts";
+import { type ToolUseBlock, textOf } from "../../src/contracts/message.ts";
 import { createOfflineModel } from "../../src/model/offline/offline-model.ts";
 import { createSession } from "../../src/runtime/create-session.ts";
 import {
@@ -244,6 +244,24 @@ describe("questions about code", () => {
     expect((await ask(repository, "count the lines of code")).text).toContain(`**${lines} line`);
   });
 
+  it("counts in the place it was told, and never in one that is not there", async () => {
+    const repository = await sample("python-package");
+    const functions = linesWith(repository.path, /^\s*def /).filter((place) =>
+      place.startsWith("tests/"),
+    ).length;
+    expect((await ask(repository, "count the functions in tests/")).text).toContain(
+      `**${functions} function or method definitions** in tests`,
+    );
+    expect((await ask(repository, "how many tests are there in src?")).text).toContain("**0 tests** in src");
+    expect((await ask(repository, "how many lines are in README.md")).text).toContain("**9 lines**");
+    for (const prompt of [
+      "how many files are in nowhere",
+      "count the functions in nowhere",
+      "how many lines in nowhere",
+    ])
+      expect((await ask(repository, prompt)).text).toContain("The count failed");
+  });
+
   it("finds where a name is defined, used and imported", async () => {
     const repository = await sample("typescript-monorepo");
     const [defined] = linesWith(repository.path, /^export function bookBerth\b/);
@@ -346,6 +364,21 @@ describe("questions to git", () => {
     expect(text).toContain("2 source files changed and no test file");
   });
 
+  it("does not take a name for a pattern", async () => {
+    const folder = await emptyFolder();
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b", ...args], { cwd: folder.path });
+    for (const name of ["[ab].ts", "a.ts"]) await folder.write(name, "export {};\n");
+    git("init", "--quiet");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=one");
+    await folder.write("[ab].ts", "export {};\nlet x;\n");
+    await folder.write("a.ts", "export {};\ndebugger;\n");
+    const { text } = await ask(folder, "review my change");
+    expect(text).toContain("- a.ts:2: debugger statement");
+    expect(text).not.toContain("[ab].ts:2: debugger");
+  });
+
   it("finds nothing in a clean change, and says what it looked for", async () => {
     const repository = await sample("documents", { git: true });
     await repository.write("letter.md", "Dear reader,\n\nthis is a letter about something.\n");
@@ -407,9 +440,10 @@ describe("running the tests", () => {
   it("runs those of a folder below when the top has none, and stays where it is", async () => {
     const folder = await emptyFolder();
     await folder.write("it's here/Makefile", 'test:\n\t@echo ran in "$$(basename "$$(pwd)")"\n');
+    await folder.write("a.txt", "");
     const { text } = await ask(folder, "run the tests; how many files are there", { allow: ["Bash"] });
     expect(text).toContain("ran in it's here");
-    expect(text).toContain("**1 file**.");
+    expect(text).toContain("**2 files**.");
   });
 
   it("says when nothing tells how", async () => {
@@ -510,6 +544,35 @@ describe("anything else", () => {
       expect(text).toContain("map this repository");
       expect(text).toContain("export ANTHROPIC_API_KEY");
     }
+  });
+
+  it("takes up what is asked while it works, after what it is at", async () => {
+    const repository = await sample("go-module");
+    const home = await emptyFolder();
+    const session = createSession({
+      world: createTestWorld({ homeFolder: home.path }),
+      cwd: repository.path,
+      model: createOfflineModel(),
+      settings: {},
+      keepTranscript: false,
+    });
+    let asked = false;
+    for await (const event of session.submit("map this repository")) {
+      if (event.type !== "call-start" || asked) continue;
+      asked = true;
+      await session.enqueue("how many Go files are there?");
+    }
+    for await (const _ of session.submit("list TODOs")) {
+      // Only what was said in the end matters.
+    }
+    const said = session.messages
+      .filter((message) => message.role === "assistant")
+      .map((message) => textOf(message.content));
+    await session.close();
+    const at = (words: string) => said.findIndex((text) => text.includes(words));
+    expect(at("# example.com/greeter")).toBeGreaterThan(0);
+    expect(at("**5 Go files**")).toBeGreaterThan(at("# example.com/greeter"));
+    expect(said.at(-1)).toContain("greet/greet.go:14: TODO: other languages");
   });
 
   it("never runs what a file name says", async () => {

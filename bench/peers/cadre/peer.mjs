@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-const cli = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
+const cli = fileURLToPath(new URL("../../../dist/cli.cjs", import.meta.url));
 const needsSubAgents = "needs sub-agents, which cadre does not have yet";
 
 export const peer = {

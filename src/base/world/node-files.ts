@@ -1,8 +1,9 @@
-import type { Dirent, Stats } from "node:fs";
 import { watch } from "node:fs";
 import * as fs from "node:fs/promises";
 import { systemCodeOf } from "../errors.ts";
-import type { FileHandle, FileInfo, FileSystem, OpenMode } from "../world.ts";
+import type { FileSystem } from "../world.ts";
+import { infoOf, kindOf } from "./file-info.ts";
+import { openFile } from "./node-file-handle.ts";
 
 export function createNodeFiles(): FileSystem {
   return {
@@ -10,8 +11,7 @@ export function createNodeFiles(): FileSystem {
     readText: (path) => fs.readFile(path, "utf8"),
     writeFile: (path, data, options) =>
       fs.writeFile(path, data, { mode: options?.mode, flag: options?.exclusive ? "wx" : "w" }),
-    open: async (path, mode, options) =>
-      createHandle(await fs.open(path, flags[mode], options?.fileMode), mode === "append"),
+    open: (path, mode, options) => openFile(path, mode, options?.fileMode),
     stat: async (path) => infoOf(await fs.stat(path)),
     lstat: async (path) => infoOf(await fs.lstat(path)),
     realPath: (path) => fs.realpath(path),
@@ -31,52 +31,6 @@ export function createNodeFiles(): FileSystem {
     syncFolder,
     watch: watchPath,
   };
-}
-
-// `append` can be read as well: a journal looks at its own last line before it goes on.
-const flags: Record<OpenMode, string> = { read: "r", append: "a+", update: "r+", create: "wx+" };
-
-function createHandle(handle: fs.FileHandle, appends: boolean): FileHandle {
-  return {
-    async read(position, length) {
-      const buffer = Buffer.allocUnsafe(length);
-      let filled = 0;
-      while (filled < length) {
-        const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
-        if (bytesRead === 0) break;
-        filled += bytesRead;
-      }
-      return buffer.subarray(0, filled);
-    },
-    async write(data, position) {
-      let written = 0;
-      while (written < data.length) {
-        const at = appends || position === undefined ? null : position + written;
-        const { bytesWritten } = await handle.write(data, written, data.length - written, at);
-        written += bytesWritten;
-      }
-    },
-    truncate: (length) => handle.truncate(length),
-    sync: () => handle.datasync(),
-    stat: async () => infoOf(await handle.stat()),
-    close: () => handle.close(),
-  };
-}
-
-function infoOf(stats: Stats): FileInfo {
-  return {
-    kind: kindOf(stats),
-    size: stats.size,
-    mtimeMs: stats.mtimeMs,
-    mode: stats.mode & 0o7777,
-    inode: stats.ino,
-  };
-}
-
-function kindOf(entry: Dirent | Stats): FileInfo["kind"] {
-  if (entry.isFile()) return "file";
-  if (entry.isDirectory()) return "folder";
-  return entry.isSymbolicLink() ? "link" : "other";
 }
 
 async function remove(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {

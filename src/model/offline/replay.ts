@@ -26,7 +26,7 @@ export function nextStep(options: ReplayOptions): Step {
   let step: Step = options.lost();
   for (const [index, exchange] of exchanges.entries()) {
     // After an interrupt the person's new words replace what was under way.
-
+    if (exchange.prompts.length > 0 && wasInterrupted(exchange)) playing = undefined;
     if (exchange.prompts.length > 0) waiting.push(exchange.prompts.join("\n\n"));
     playing?.heard.push(...exchange.texts);
     if (results === undefined) playing = undefined;

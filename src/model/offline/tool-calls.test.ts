@@ -39,7 +39,11 @@ describe("a list of paths", () => {
       paths: [],
       total: 0,
     });
-    expect(parsePaths(result("x is not a folder.", true))).toEqual({ paths: [], total: 0 });
+    expect(parsePaths(result("x is not a folder.", true))).toEqual({
+      paths: [],
+      total: 0,
+      problem: "x is not a folder.",
+    });
   });
 });
 

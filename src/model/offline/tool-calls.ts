@@ -5,6 +5,8 @@ export interface PathList {
   readonly paths: readonly string[];
   /** How many there are in all, also when the tool listed fewer. Undefined: more than are listed, not known how many. */
   readonly total: number | undefined;
+  /** The tool's complaint, when it failed. */
+  readonly problem?: string;
 }
 
 export interface Match {
@@ -178,7 +180,8 @@ export function shellQuoted(word: string): string {
 const leftOutNote = /^\[[\d,]+ characters were left out here\. /;
 
 export function parsePaths(result: CallResult): PathList {
-  if (result.isError || /^No files match /.test(result.text)) return { paths: [], total: 0 };
+  if (result.isError) return { paths: [], total: 0, problem: result.text };
+  if (/^No files match /.test(result.text)) return { paths: [], total: 0 };
   const lines = result.text.split("\n").filter((line) => line !== "");
   const more = /^\(([\d,]+) more files?: /.exec(lines.at(-1) ?? "")?.[1];
   const listed = more === undefined ? lines : lines.slice(0, -1);

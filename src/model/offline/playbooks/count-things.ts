@@ -98,12 +98,13 @@ function linesOf(language: string | undefined): Countable | undefined {
 
 function* playCount(task: Task, request: CountRequest): Asking<string> {
   const { countable, path } = request;
-  const place = path === undefined ? "" : ` in ${path}`;
   const within = path === undefined ? {} : { path };
+  const place = placeOf(within);
   switch (countable.kind) {
     case "files": {
       const pattern = patternOfFiles(countable);
       const found = yield* glob({ pattern, ...within });
+      if (found.problem !== undefined) return failed(found.problem);
       const noun = countable.language
         ? `${countable.language.name} file`
         : countable.extension
@@ -116,6 +117,7 @@ function* playCount(task: Task, request: CountRequest): Asking<string> {
     case "lines": {
       const glob = countable.language === undefined ? {} : { glob: globOf(countable.language) };
       const counts = yield* countMatches({ pattern: "^", ...glob, ...within });
+      if (counts.problem !== undefined) return failed(counts.problem);
       const what = countable.language === undefined ? "line" : `${countable.language.name} line`;
       return `${told(counts, what)}${place}.\n\nCounted with Grep: every line of every text file${countable.language ? ` named ${globOf(countable.language)}` : ""}, blank lines and comments included; ignored and binary files are left out.${topFiles(counts)}`;
     }
@@ -126,9 +128,18 @@ function* playCount(task: Task, request: CountRequest): Asking<string> {
     case "text": {
       const pattern = wholeWord(countable.text);
       const counts = yield* countMatches({ pattern, ...within });
+      if (counts.problem !== undefined) return failed(counts.problem);
       return `${told(counts, "line")} with \`${countable.text}\`${place}.\n\nCounted with Grep \`${pattern}\`: lines that match, not occurrences.${topFiles(counts)}`;
     }
   }
+}
+
+function placeOf({ path }: { path?: string }): string {
+  return path === undefined ? "" : ` in ${path}`;
+}
+
+function failed(problem: string): string {
+  return `The count failed: ${problem}`;
 }
 
 function patternOfFiles(countable: { language?: Language; extension?: string }): string {
@@ -155,6 +166,8 @@ function* countDefinitions(
   const counts = yield* countAll(
     counted.map(({ language, pattern }) => ({ pattern, glob: globOf(language), ...within })),
   );
+  const problem = counts.find((count) => count.problem !== undefined)?.problem;
+  if (problem !== undefined) return failed(problem);
   const total = counts.reduce((sum, count) => sum + count.total, 0);
   const noun = countable.what === "class" ? "class" : "function or method";
   const lines = counted.map(
@@ -165,7 +178,7 @@ function* countDefinitions(
     countable.what === "function"
       ? " Anonymous functions, and methods that no keyword introduces (as in JavaScript classes), are not among them."
       : "";
-  return `**${countOf(total, `${noun} definition`)}**.\n\n${lines.join("\n")}\n\nCounted with Grep: lines that begin a ${noun} definition by each language's keyword.${limits}`;
+  return `**${countOf(total, `${noun} definition`)}**${placeOf(within)}.\n\n${lines.join("\n")}\n\nCounted with Grep: lines that begin a ${noun} definition by each language's keyword.${limits}`;
 }
 
 const testPatterns: readonly (GrepInput & { languages: readonly string[]; how: string })[] = [
@@ -220,12 +233,14 @@ function* countTests(task: Task, within: { path?: string }): Asking<string> {
   const patterns = testPatterns.filter((test) => test.languages.some((name) => present.has(name)));
   if (patterns.length === 0) return "I have no rules to find tests in the languages of these files.";
   const counts = yield* countAll(patterns.map(({ pattern, glob }) => ({ pattern, glob, ...within })));
+  const problem = counts.find((count) => count.problem !== undefined)?.problem;
+  if (problem !== undefined) return failed(problem);
   const total = counts.reduce((sum, count) => sum + count.total, 0);
   const lines = patterns.map(
     (test, index) =>
       `- ${test.languages.filter((name) => present.has(name)).join(" and ")}: ${countOf(counts[index]?.total ?? 0, "test")} in ${countOf(counts[index]?.fileCount ?? 0, "file")} (lines with ${test.how})`,
   );
-  return `**${countOf(total, "test")}**.\n\n${lines.join("\n")}\n\nCounted with Grep by these marks. A test that runs with many inputs counts once.`;
+  return `**${countOf(total, "test")}**${placeOf(within)}.\n\n${lines.join("\n")}\n\nCounted with Grep by these marks. A test that runs with many inputs counts once.`;
 }
 
 export function wholeWord(text: string): string {

@@ -175,6 +175,7 @@ function* findImports(name: string): Asking<string> {
   const word = escapedPattern(name);
   const pattern = `^\\s*(?:import|from|use|using|require|require_relative|include|#\\s*include|export|load|source)\\b.*\\b${word}\\b|require\\(\\s*['"][^'"]*${word}|^\\s+(?:\\w+ )?"(?:[^"]*/)?${word}"$|\\bfrom\\s+['"][^'"]*${word}`;
   const counts = yield* countMatches({ pattern });
+  if (counts.problem !== undefined) return `The search failed: ${counts.problem}`;
   if (counts.total === 0)
     return `No file imports \`${name}\`: no import, include, use or require line names it.`;
   const paths = [...counts.counts.keys()].sort().map((path) => `- ${path}`);
@@ -183,6 +184,7 @@ function* findImports(name: string): Asking<string> {
 
 function* findFiles(search: { pattern: string }): Asking<string> {
   const found = yield* glob({ pattern: search.pattern });
+  if (found.problem !== undefined) return `The search failed: ${found.problem}`;
   if (found.paths.length === 0)
     return `No file matches \`${search.pattern}\`; ignored files (.gitignore) are left out.`;
   const lines = [...found.paths]
