@@ -28,7 +28,7 @@ export function createChannel<T>(): Channel<T> {
         while (waiting.length > 0) {
           const batch = waiting;
           waiting = [];
-          yield* batch;
+          for (const value of batch) yield value;
         }
         if (failure !== undefined) throw failure.error;
         if (closed) return;
