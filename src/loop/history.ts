@@ -54,7 +54,8 @@ export function createHistory(options: {
     restart(fresh) {
       messages = [...fresh];
       history.sentCount = undefined;
-      transcript.append({ type: "compaction", messages });
+      // A record says what was, so it must not grow with the history.
+      transcript.append({ type: "compaction", messages: [...fresh] });
     },
     claimCallId(id) {
       const claimed = id === "" || callIds.has(id) ? `call_${world.random.uuid().replaceAll("-", "")}` : id;

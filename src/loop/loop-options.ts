@@ -21,6 +21,11 @@ export interface LoopOptions {
   readonly model: Model;
   readonly prefix: Prefix;
   readonly tools: readonly Tool[];
+  /**
+   * Asked at the start of every turn: something that must stand before the messages has changed (a tool came to
+   * be, an agent was added). Every answer costs the whole prompt cache, so it is rare and says why (LO-5).
+   */
+  readonly renewPrefix?: () => PrefixChange | undefined;
   readonly history: History;
   readonly transcript: TranscriptWriter;
   /** What this run begins with; absent when the history already ends with it. */
@@ -37,6 +42,12 @@ export interface LoopOptions {
   readonly hooks?: HooksPort;
   /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
   readonly compaction?: CompactionPort;
+}
+
+export interface PrefixChange {
+  readonly prefix: Prefix;
+  readonly tools: readonly Tool[];
+  readonly reason: string;
 }
 
 export interface LoopLimits {

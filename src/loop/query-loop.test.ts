@@ -116,6 +116,37 @@ describe("the loop", () => {
     expect(model.requests.map((request) => request.cacheMarks)).toEqual([[0], [0, 2], [2, 4]]);
   });
 
+  it("changes what stands before the messages only at the start of a turn, on record and with its reason", async () => {
+    const { tool, done } = effects();
+    let turns = 0;
+    const renewPrefix: LoopOptions["renewPrefix"] = () => {
+      turns++;
+      if (turns !== 2) return undefined;
+      const tools = [echo, tool];
+      const described = tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      }));
+      return {
+        prefix: { system: "You are under test.", tools: described },
+        tools,
+        reason: "a tool was added",
+      };
+    };
+    const { run, model, records, events } = setUp(
+      [say("one"), { calls: [{ name: "Do", input: { what: "it" } }] }, "done"],
+      { overrides: { renewPrefix } },
+    );
+    await run("go");
+    expect(model.requests.map((request) => request.tools.length)).toEqual([1, 2, 2]);
+    expect(model.requests[2]?.tools).toBe(model.requests[1]?.tools);
+    expect(model.requests.map((request) => request.cacheMarks)).toEqual([[0], [2], [2, 4]]);
+    expect(done).toEqual(["it"]);
+    expect(events).toContainEqual({ type: "prefix-change", reason: "a tool was added" });
+    expect(records).toContainEqual(expect.objectContaining({ type: "prefix", reason: "a tool was added" }));
+  });
+
   it("puts what was queued after all results of the same user message", async () => {
     const { run, history, queue } = setUp([say("one"), "done"]);
     const item = {

@@ -6,11 +6,12 @@ import { reasonOf } from "../base/cancellation.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { compactHistory, isNearLimit } from "./compact.ts";
-import type { LoopOptions } from "./loop-options.ts";
+import type { LoopOptions, PrefixChange } from "./loop-options.ts";
 import { runTurn, type TurnState } from "./turn.ts";
 
 /** Asks the model, runs the tools it calls, and goes on until it calls none. Returns why it ended. */
-export async function* runLoop(loop: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
+export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
+  let loop = options;
   const state: TurnState = { promptTokens: 0, usage: noUsage, modelMs: 0 };
   let compactedBecauseTooLong = false;
   if (loop.input)
@@ -20,6 +21,11 @@ export async function* runLoop(loop: LoopOptions): AsyncGenerator<LoopEvent, Loo
     const stop = reasonToStop(loop, turn);
     if (stop) return stop;
     if (isNearLimit(loop, state)) yield* compactHistory(loop, { state, trigger: "automatic" });
+    const change = loop.renewPrefix?.();
+    if (change) {
+      loop = withPrefix(loop, change);
+      yield { type: "prefix-change", reason: change.reason };
+    }
 
     yield { type: "turn-start", turn };
     state.usage = noUsage;
@@ -64,4 +70,18 @@ function reasonToStop(loop: LoopOptions, turn: number): LoopEnd | undefined {
   const { maxTurns } = loop.limits;
   if (maxTurns !== undefined && turn > maxTurns) return { reason: "max_turns", limit: maxTurns };
   return loop.budget.exhausted();
+}
+
+/** Resume uses what was sent last, so it goes into the transcript. Nothing sent before is in the cache any longer. */
+function withPrefix(loop: LoopOptions, { prefix, tools, reason }: PrefixChange): LoopOptions {
+  const { model, history, transcript } = loop;
+  transcript.append({
+    type: "prefix",
+    model: model.id,
+    system: prefix.system,
+    tools: [...prefix.tools],
+    reason,
+  });
+  history.sentCount = undefined;
+  return { ...loop, prefix, tools };
 }

@@ -69,11 +69,13 @@ function request(more: Partial<ModelRequest> = {}): ModelRequest {
 async function collect(model: Model, more: Partial<ModelRequest> = {}) {
   const assembler = createAssembler();
   const events: ModelEvent[] = [];
+  const blocks: Block[] = [];
   for await (const event of model.stream(request(more))) {
     events.push(event);
-    assembler.accept(event);
+    const completed = assembler.accept(event);
+    if (completed) blocks.push(completed.block);
   }
-  return { events, blocks: assembler.blocks(), end: events.at(-1) };
+  return { events, blocks, end: events.at(-1) };
 }
 
 async function failureOf(model: Model, more: Partial<ModelRequest> = {}): Promise<ModelError> {

@@ -42,19 +42,6 @@ describe("blocks", () => {
     });
   });
 
-  test("stand in the order of the answer, whichever ended first", () => {
-    const assembler = createAssembler();
-    assembler.accept({ type: "block-start", index: 0, block: { type: "text", text: "a" } });
-    assembler.accept({ type: "block-start", index: 1, block: { type: "text", text: "b" } });
-    assembler.accept({ type: "block-stop", index: 1 });
-    expect(assembler.blocks()).toEqual([{ type: "text", text: "b" }]);
-    assembler.accept({ type: "block-stop", index: 0 });
-    expect(assembler.blocks()).toEqual([
-      { type: "text", text: "a" },
-      { type: "text", text: "b" },
-    ]);
-  });
-
   test("a delta for a block that is not open is a bug of the model", () => {
     const assembler = createAssembler();
     expect(() =>
@@ -100,7 +87,7 @@ describe("the input of a call", () => {
   });
 });
 
-test("what can stand of a cut answer is what was completed and the beginning of a text", () => {
+test("of what had not ended only the beginning of a text can stand", () => {
   const assembler = createAssembler();
   assembler.accept({ type: "block-start", index: 0, block: { type: "text", text: "done" } });
   assembler.accept({ type: "block-stop", index: 0 });
@@ -113,9 +100,5 @@ test("what can stand of a cut answer is what was completed and the beginning of 
   assembler.accept({ type: "block-start", index: 3, block: { type: "text", text: "" } });
   assembler.accept({ type: "block-start", index: 4, block: { type: "text", text: "" } });
   assembler.accept({ type: "block-delta", index: 3, delta: { type: "text", text: "begun" } });
-  expect(assembler.partial()).toEqual([
-    { type: "text", text: "done" },
-    { type: "text", text: "begun" },
-  ]);
-  expect(assembler.blocks()).toEqual([{ type: "text", text: "done" }]);
+  expect(assembler.unfinishedText()).toBe("begun");
 });

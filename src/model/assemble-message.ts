@@ -11,13 +11,6 @@ export interface CompletedBlock {
 export interface Assembler {
   /** The block that this event completed, if it did. */
   accept(event: ModelEvent): CompletedBlock | undefined;
-  /** The completed blocks, in the order of the answer. */
-  blocks(): Block[];
-  /**
-   * What can stand if the stream ends here: the completed blocks and the beginning of a text. Half a tool
-   * call cannot, nor can thinking without the signature that ends it.
-   */
-  partial(): Block[];
   /** What has come of a text that has not ended; empty if there is none. */
   unfinishedText(): string;
 }
@@ -35,13 +28,6 @@ const deepInputChars = 2_000;
 
 export function createAssembler(): Assembler {
   const open = new Map<number, OpenBlock>();
-  const completed = new Map<number, CompletedBlock>();
-
-  const inOrder = (): Block[] => [...completed].sort(([a], [b]) => a - b).map(([, { block }]) => block);
-
-  const unfinishedText = (): string =>
-    [...open.values()].flatMap(({ start, content }) => (start.type === "text" ? [content] : [])).join("");
-
   return {
     accept(event) {
       switch (event.type) {
@@ -61,18 +47,12 @@ export function createAssembler(): Assembler {
           const block = open.get(event.index);
           if (block === undefined) throw new Error(`The end of block ${event.index}, which is not open`);
           open.delete(event.index);
-          const done = complete(block);
-          completed.set(event.index, done);
-          return done;
+          return complete(block);
         }
       }
     },
-    blocks: inOrder,
-    partial() {
-      const text = unfinishedText();
-      return text === "" ? inOrder() : [...inOrder(), { type: "text", text }];
-    },
-    unfinishedText,
+    unfinishedText: () =>
+      [...open.values()].flatMap(({ start, content }) => (start.type === "text" ? [content] : [])).join(""),
   };
 }
 
