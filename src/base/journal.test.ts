@@ -217,3 +217,31 @@ describe("a journal", () => {
     }
   });
 });
+
+describe("a journal whose file is removed while it is in use", () => {
+  it("puts back what was acknowledged, and goes on under the same name", async () => {
+    path = join(workspace.path, "folder", "journal.jsonl");
+    await files.makeFolder(join(workspace.path, "folder"));
+    const journal = await openJournal({ files, path });
+    await fill(journal, 1, 3);
+    await files.remove(join(workspace.path, "folder"), { recursive: true });
+    await fill(journal, 4, 4);
+    expect(await records()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }]);
+    await fill(journal, 5, 5);
+    await journal.close();
+    expect(await records()).toHaveLength(5);
+    expect((await files.stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("says so when it cannot be put back, and keeps what is queued", async () => {
+    const journal = await openJournal({ files, path });
+    await fill(journal, 1, 1);
+    await files.remove(workspace.path, { recursive: true });
+    await files.writeFile(workspace.path, "no folder");
+    await expect(fill(journal, 2, 2)).rejects.toMatchObject({ code: "journal-unwritable" });
+    await files.remove(workspace.path);
+    await journal.durable();
+    await journal.close();
+    expect(await records()).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});

@@ -30,7 +30,7 @@ export async function openJournal(options: {
   const handle = await files.open(path, "append", { fileMode: options.mode ?? 0o600 });
   try {
     const { size } = await handle.stat();
-    const lines = createLineWriter({ files, path, handle, size });
+    const lines = createLineWriter({ files, path, handle, size, mode: options.mode ?? 0o600 });
     // A crash may have cut the last line. It is ended, never deleted: the reader recovers or reports it.
     if (size > 0 && (await handle.read(size - 1, 1))[0] !== newline) lines.add("\n");
     return journalOf(path, lines);
@@ -85,8 +85,10 @@ function createLineWriter(options: {
   path: string;
   handle: FileHandle;
   size: number;
+  mode: number;
 }): LineWriter {
-  const { files, path, handle } = options;
+  const { files, path, mode } = options;
+  let { handle } = options;
   let queue: string[] = [];
   let running: Promise<void> | undefined;
   let waiting: Promise<void> | undefined;
@@ -103,6 +105,10 @@ function createLineWriter(options: {
     tailIsDoubtful = true;
     await handle.write(bytes);
     await handle.sync();
+    if (await isRemoved(handle, options)) {
+      handle = await putBack({ files, path, handle, mode });
+      nameIsDurable = false;
+    }
     if (!nameIsDurable) await files.syncFolder(dirname(path));
     nameIsDurable = true;
     tailIsDoubtful = false;
@@ -144,6 +150,41 @@ function createLineWriter(options: {
     close: () => handle.close(),
   };
 }
+
+async function isRemoved(handle: FileHandle, at: { files: FileSystem; path: string }): Promise<boolean> {
+  const { links, inode } = await handle.stat();
+  if (links > 0) return false;
+  // Not every file system counts names: the name itself decides.
+  const named = await at.files.stat(at.path).catch(() => undefined);
+  return named?.inode !== inode;
+}
+
+/** Somebody removed the file, or its folder, while it was in use. What was acknowledged is put back under its name. */
+async function putBack(options: {
+  files: FileSystem;
+  path: string;
+  handle: FileHandle;
+  mode: number;
+}): Promise<FileHandle> {
+  const { files, path, handle } = options;
+  await files.makeFolder(dirname(path), { recursive: true, mode: 0o700 });
+  const copy = await files.open(path, "create", { fileMode: options.mode });
+  try {
+    const { size } = await handle.stat();
+    for (let at = 0; at < size; at += copyBytes) await copy.write(await handle.read(at, copyBytes), at);
+    await copy.sync();
+  } catch (error) {
+    // Half a copy would be in the way of the next attempt.
+    await files.remove(path, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    await copy.close();
+  }
+  await handle.close();
+  return await files.open(path, "append", { fileMode: options.mode });
+}
+
+const copyBytes = 1024 * 1024;
 
 function unwritable(path: string, error: unknown): CadreError {
   const code = systemCodeOf(error);

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { escapeAttribute, escapeText, forTerminal, neutralizeTags, runtimeTags } from "./markup.ts";
+import {
+  escapeAttribute,
+  escapeText,
+  forTerminal,
+  neutralizeTags,
+  restoreTags,
+  restoreTagsOf,
+  runtimeTags,
+} from "./markup.ts";
 
 /** Written on its own, so that it does not repeat the mistakes of the code it checks. */
 function holdsTag(text: string): boolean {
@@ -23,6 +31,12 @@ const hostileText = fc
         "\t",
         "\u200b",
         "&lt;",
+        "&amp;",
+        "amp;",
+        "&#xFF1C;",
+        "&LT;",
+        "\uff1c",
+        "\ufe64",
         "system-",
         "reminder",
         "=",
@@ -58,17 +72,12 @@ describe("neutralizeTags", () => {
   ])("takes the power out of %j", (tag) => {
     const result = neutralizeTags(`before ${tag} after`);
     expect(result).not.toMatch(/[<\uff1c]/);
-    expect(result.startsWith("before &lt;")).toBe(true);
+    expect(result).toMatch(/^before &(lt|#xFF1C);/);
   });
 
   it("leaves everything else as it is", () => {
     const text = "a < b, <div>, <system-reminders>, <my-system-reminder>, system-reminder, &lt;b&gt;, x<y>z";
     expect(neutralizeTags(text)).toBe(text);
-  });
-
-  it("says the same when it is applied twice", () => {
-    const once = neutralizeTags("x </system-reminder> y");
-    expect(neutralizeTags(once)).toBe(once);
   });
 
   it("takes names with special characters literally", () => {
@@ -85,6 +94,41 @@ describe("neutralizeTags", () => {
   it("is quick with text made to slow it down", () => {
     const text = `${"<".repeat(20_000)}${" ".repeat(20_000)}${"/ ".repeat(20_000)}`;
     expect(neutralizeTags(text)).toBe(text);
+  });
+});
+
+describe("restoreTags", () => {
+  it("gives back exactly what was neutralised, whatever the text, also when that was done twice", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const once = neutralizeTags(text);
+        expect(restoreTags(once)).toBe(text);
+        expect(restoreTags(restoreTags(neutralizeTags(once)))).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("leaves entities alone that stand before anything else", () => {
+    const text = "&lt;div> &amp;lt;b> &LT;system-reminder>";
+    expect(restoreTags(text)).toBe(text);
+  });
+});
+
+describe("restoreTagsOf", () => {
+  it.each([
+    ["<system-reminder>a", "&lt;system-reminder>b", "<system-reminder>b"],
+    ["&lt;system-reminder>a", "&amp;lt;system-reminder>b", "&lt;system-reminder>b"],
+    // The file holds the entity, so the entity may well be meant.
+    ["&lt;system-reminder> <system-reminder>", "&lt;system-reminder>b", "&lt;system-reminder>b"],
+    ["nothing of the kind", "&lt;system-reminder>b", "&lt;system-reminder>b"],
+    [
+      "</task-notification>",
+      "&lt;system-reminder>&lt;/task-notification>",
+      "&lt;system-reminder></task-notification>",
+    ],
+  ])("of %j makes %j into %j", (original, text, restored) => {
+    expect(restoreTagsOf(original, text)).toBe(restored);
   });
 });
 
@@ -123,7 +167,9 @@ describe("forTerminal", () => {
     fc.assert(
       fc.property(any, (parts) => {
         const shown = forTerminal(parts.join(""));
-        return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(shown);
+        return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(
+          shown,
+        );
       }),
       { numRuns: 2000 },
     );

@@ -29,27 +29,79 @@ const entities: Readonly<Record<string, string>> = {
 
 /**
  * Text from outside that can neither open nor close one of `tagNames`: the bracket before such a name becomes
- * an entity, all else stays readable as it is. Give it the whole text: two halves of a tag are none.
+ * an entity, all else stays readable as it is. An entity that stands there already gets one `amp;` more, so that
+ * `restoreTags` gives back exactly what was there. Give it the whole text: two halves of a tag are none.
  */
 export function neutralizeTags(text: string, tagNames: readonly string[] = runtimeTags): string {
-  if (tagNames.length === 0 || !anyBracket.test(text)) return text;
-  return text.replace(patternOf(tagNames), (match) => `&lt;${match.slice(1)}`);
+  if (tagNames.length === 0 || !anyOpening.test(text)) return text;
+  return text.replace(
+    patternOf(tagNames),
+    (_, opening: string, rest: string) => escapeOpening(opening) + rest,
+  );
 }
 
-const anyBracket = /[<\uFF1C\uFE64]/;
+/** What `neutralizeTags` was given. */
+export function restoreTags(text: string, tagNames: readonly string[] = runtimeTags): string {
+  return replaceNeutralized(text, tagNames, (_, original) => original);
+}
+
+/**
+ * Undoes `neutralizeTags` in text that was copied from what was shown of `original`: a neutralised tag becomes
+ * the tag that it stands for if `original` holds that one, and does not hold the entity itself.
+ */
+export function restoreTagsOf(
+  original: string,
+  text: string,
+  tagNames: readonly string[] = runtimeTags,
+): string {
+  return replaceNeutralized(text, tagNames, (shown, meant) =>
+    original.includes(meant) && !original.includes(shown) ? meant : shown,
+  );
+}
+
+function replaceNeutralized(
+  text: string,
+  tagNames: readonly string[],
+  choose: (shown: string, meant: string) => string,
+): string {
+  if (tagNames.length === 0 || !text.includes("&")) return text;
+  return text.replace(patternOf(tagNames), (shown: string, opening: string, rest: string) =>
+    opening.startsWith("&") ? choose(shown, unescapeOpening(opening) + rest) : shown,
+  );
+}
+
+function escapeOpening(opening: string): string {
+  return bracketEntities.get(opening) ?? `&amp;${opening.slice(1)}`;
+}
+
+/** One in other letters, such as `&LT;`, was not written by `escapeOpening` and stays. */
+function unescapeOpening(opening: string): string {
+  return brackets.get(opening) ?? opening.replace(/^&amp;/, "&");
+}
+
+/** The bracket itself, its full width form and its small form. */
+const bracketEntities = new Map([
+  ["<", "&lt;"],
+  ["\uFF1C", "&#xFF1C;"],
+  ["\uFE64", "&#xFE64;"],
+]);
+const brackets = new Map([...bracketEntities].map(([bracket, entity]) => [entity, bracket]));
+
+const anyOpening = /[<\uFF1C\uFE64&]/;
+const opening = "([<\\uFF1C\\uFE64]|&(?:amp;)*(?:lt|#xFF1C|#xFE64);)";
 /** What a reader skips without noticing: white space, controls, invisible characters, combining marks. */
 const unseen = "[\\s\\p{C}\\p{M}\\u115F\\u1160\\u3164\\uFFA0]*";
 
 const patterns = new Map<string, RegExp>();
 
-/** A bracket (full width and small ones too), perhaps a slash, the name, and then not more of a longer name. */
+/** A bracket or an entity for one, perhaps a slash, the name, and then not more of a longer name. */
 function patternOf(tagNames: readonly string[]): RegExp {
   const key = tagNames.join(" ");
   const known = patterns.get(key);
   if (known !== undefined) return known;
   const names = tagNames.map((name) => [...name].map(patternOfCharacter).join(unseen)).join("|");
   const slash = `(?:[/\\uFF0F]${unseen})*`;
-  const pattern = new RegExp(`[<\\uFF1C\\uFE64]${unseen}${slash}(?:${names})(?![\\p{L}\\p{N}_.:-])`, "giu");
+  const pattern = new RegExp(`${opening}(${unseen}${slash}(?:${names})(?![\\p{L}\\p{N}_.:-]))`, "giu");
   patterns.set(key, pattern);
   return pattern;
 }
@@ -72,9 +124,19 @@ export function forTerminal(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(unsafe, visible);
 }
 
-// C0 but tab and line feed, DEL, C1, then: zero width, line separators, bidi controls, annotations, tags.
-const unsafeClass =
-  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200b\\u2028\\u2029\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]";
+/** Joiners and the variation selectors of emoji stay: scripts and faces need them. */
+const unsafeRanges = [
+  // C0 but tab and line feed, DEL, C1.
+  "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f",
+  // Bidirectional controls and marks.
+  "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u206f",
+  // Line separators, and what takes no room: soft hyphen, fillers, zero width, annotations, musical controls.
+  "\\u2028\\u2029\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u2060-\\u2065\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",
+  "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}",
+  // Tags and further variation selectors, in which whole texts have been hidden.
+  "\\u{e0000}-\\u{e0fff}",
+];
+const unsafeClass = `[${unsafeRanges.join("")}]`;
 const unsafe = new RegExp(unsafeClass, "gu");
 const anyUnsafe = new RegExp(unsafeClass, "u");
 

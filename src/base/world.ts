@@ -43,6 +43,8 @@ export interface FileInfo {
   readonly mtimeMs: number;
   readonly mode: number;
   readonly inode: number;
+  /** How many names it has. An open file without any was removed. */
+  readonly links: number;
 }
 
 export interface FolderEntry {

@@ -8,8 +8,8 @@ import { chooseModel } from "../model/select-model.ts";
 
 export interface Finding {
   readonly name: string;
-  /** `warn`: works, but not fully. `fail`: something that is needed is missing. */
-  readonly state: "ok" | "warn" | "fail";
+  /** `info`: optional and not there. `warn`: works, but not fully. `fail`: something that is needed is missing. */
+  readonly state: "ok" | "info" | "warn" | "fail";
   readonly message: string;
   /** What to do about it. */
   readonly advice?: string;
@@ -29,7 +29,9 @@ export async function checkMachine(options: CheckOptions): Promise<Finding[]> {
     checkHome(options.world),
     checkSpace(options.world),
     checkProject(options),
+    checkSearch(options),
     ...programs.map((program) => checkProgram(options, program)),
+    checkSandbox(options),
   ]);
   return [
     checkNode(options.nodeVersion),
@@ -81,37 +83,38 @@ function checkModel({ world, modelFlag }: CheckOptions, settings: Settings): Fin
     ...(modelFlag !== undefined && { flag: modelFlag }),
     ...(settings.model !== undefined && { setting: settings.model }),
     ...(settings.models !== undefined && { aliases: settings.models }),
+    ...(settings.providers !== undefined && { providers: settings.providers }),
     env: world.env,
   });
   if ("problem" in selection) return { name, state: "fail", message: selection.problem.message };
   const { choice } = selection;
   const wish =
     modelFlag !== undefined ? "--model" : settings.model !== undefined ? "the settings" : undefined;
-  if (choice.provider === "offline") {
+  if (!("type" in choice)) {
     if (wish !== undefined) return { name, state: "ok", message: `offline, chosen by ${wish}` };
     return {
       name,
       state: "warn",
       message: "offline (rule-based), because there is no key",
-      advice: "Export ANTHROPIC_API_KEY to connect a real model.",
+      advice: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY for a real one.",
     };
   }
-  const address = choice.baseUrl === undefined ? "" : ` at ${addressOf(choice.baseUrl)}`;
+  const address = choice.baseUrl === undefined ? "" : ` at ${addressOf(choice.baseUrl, choice.addressName)}`;
   const why = wish === undefined ? "the default" : `chosen by ${wish}`;
   return {
     name,
     state: "ok",
-    message: `${choice.id}${address}, ${why}; key from ${choice.credential.variable}`,
+    message: `${choice.id}${address}, ${why}; ${choice.credential ? `key from ${choice.credential.variable}` : "no key"}`,
   };
 }
 
 /** A base URL may carry a password. */
-function addressOf(baseUrl: string): string {
+function addressOf(baseUrl: string, name: string): string {
   try {
     const url = new URL(baseUrl);
     return url.origin + url.pathname.replace(/\/$/, "");
   } catch {
-    return "an address that is not a URL (check ANTHROPIC_BASE_URL)";
+    return `an address that is not a URL (check ${name})`;
   }
 }
 
@@ -163,13 +166,17 @@ async function checkSpace(world: World): Promise<Finding> {
   const freeKb = Number(output?.trim().split("\n").at(-1)?.split(/\s+/)[3]);
   if (!Number.isFinite(freeKb)) return { name, state: "ok", message: "free space not known" };
   const freeMb = Math.floor(freeKb / 1024);
-  if (freeMb >= littleSpaceMb) return { name, state: "ok", message: `${freeMb} MB free` };
+  if (freeMb >= littleSpaceMb) return { name, state: "ok", message: `${spaceOf(freeMb)} free` };
   return {
     name,
     state: "warn",
     message: `only ${freeMb} MB free`,
     advice: "Make room: transcripts need space.",
   };
+}
+
+function spaceOf(megabytes: number): string {
+  return megabytes < 10_000 ? `${megabytes} MB` : `${Math.floor(megabytes / 1024)} GB`;
 }
 
 async function checkProject({ world, cwd }: CheckOptions): Promise<Finding> {
@@ -182,7 +189,11 @@ async function checkProject({ world, cwd }: CheckOptions): Promise<Finding> {
   const root = await run({ world, command: "git", args: ["rev-parse", "--show-toplevel"], cwd });
   return root === undefined
     ? { name, state: "ok", message: `${cwd} (no git repository)` }
-    : { name, state: "ok", message: `${cwd}, in the git repository ${root.trim()}` };
+    : {
+        name,
+        state: "ok",
+        message: `${cwd}${root.trim() === cwd ? " (a git repository)" : `, in the git repository ${root.trim()}`}`,
+      };
 }
 
 interface Program {
@@ -193,9 +204,7 @@ interface Program {
 
 const programs: readonly Program[] = [
   { command: "git", args: ["--version"], missing: "Install git: changes cannot be reviewed without it." },
-  { command: "rg", args: ["--version"], missing: "Optional: Grep uses the ripgrep that came with Cadre." },
   { command: "tmux", args: ["-V"], missing: "Optional: for teammates in panes of their own." },
-  { command: "bwrap", args: ["--version"], missing: "Optional: bubblewrap, for the sandbox." },
 ];
 
 async function checkProgram({ world, cwd }: CheckOptions, program: Program): Promise<Finding> {
@@ -203,7 +212,45 @@ async function checkProgram({ world, cwd }: CheckOptions, program: Program): Pro
   const name = program.command;
   if (output !== undefined) return { name, state: "ok", message: output.split("\n")[0]?.trim() || "found" };
   const optional = program.missing.startsWith("Optional");
-  return { name, state: optional ? "ok" : "warn", message: "not found", advice: program.missing };
+  return { name, state: optional ? "info" : "warn", message: "not found", advice: program.missing };
+}
+
+/** The program that Grep and Glob use; without one they read every file themselves. */
+async function checkSearch({ world, cwd }: CheckOptions): Promise<Finding> {
+  const name = "search";
+  const bundled = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  );
+  for (const command of [bundled, "rg"]) {
+    if (command === undefined) continue;
+    const output = await run({ world, command, args: ["--version"], cwd });
+    const where = command === "rg" ? "found on the PATH" : "came with Cadre";
+    if (output !== undefined)
+      return { name, state: "ok", message: `${output.split("\n")[0]?.trim()}, ${where}` };
+  }
+  return {
+    name,
+    state: "warn",
+    message: "no ripgrep that runs here",
+    advice: "Install ripgrep (rg): Grep and Glob work without it, but slowly.",
+  };
+}
+
+/** That the program is there does not mean that the system lets it make a sandbox. */
+async function checkSandbox({ world, cwd }: CheckOptions): Promise<Finding> {
+  const name = "sandbox";
+  const version = await run({ world, command: "bwrap", args: ["--version"], cwd });
+  if (version === undefined)
+    return { name, state: "info", message: "bwrap not found", advice: "Optional: install bubblewrap." };
+  const works = await run({ world, command: "bwrap", args: ["--ro-bind", "/", "/", "true"], cwd });
+  if (works !== undefined) return { name, state: "ok", message: version.trim() };
+  return {
+    name,
+    state: "info",
+    message: `${version.trim()} is there, but may not make a sandbox here`,
+    advice: "Optional: allow user namespaces without privileges.",
+  };
 }
 
 /** What a program printed, or undefined if it is missing or failed. */

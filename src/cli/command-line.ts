@@ -1,31 +1,60 @@
-import { CadreError, messageOf } from "../base/errors.ts";
+import { CadreError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { createRedactor, namedSecrets, type Redactor } from "../base/secrets.ts";
+import { createStandardOutput } from "../base/world/node-output.ts";
+import { createNodeWorld } from "../base/world/node-world.ts";
 import { exitCodeOfError, exitCodes } from "../surfaces/headless/exit-code.ts";
 import { createSink } from "../surfaces/headless/sink.ts";
 import { parseArguments, UsageError } from "./arguments.ts";
 import type { CommandIo } from "./command-io.ts";
 import { helpText, helpTopics } from "./help.ts";
 import { createInterruption } from "./interruption.ts";
-import { doctorOptions, runOptions } from "./options.ts";
+import { doctorOptions, permissionsOptions, runOptions } from "./options.ts";
 
 /** Runs one command line and ends the process, after everything written has left it. */
 export async function runCommandLine(argv: readonly string[], version: string): Promise<never> {
   const interruption = createInterruption();
+  let outputError: Error | undefined;
   const io: CommandIo = {
-    stdout: createSink(process.stdout, () => interruption.request(exitCodes.readerGone)),
-    stderr: createSink(process.stderr),
+    stdout: createSink(createStandardOutput(), {
+      onBroken(error) {
+        outputError = error;
+        interruption.request(isReaderGone(error) ? exitCodes.readerGone : exitCodes.failed);
+      },
+    }),
+    stderr: createSink(process.stderr, { clean: withoutSecrets() }),
     interruption,
     version,
   };
-  let code: number;
-  try {
-    code = await dispatch(argv, io);
-  } catch (error) {
-    code = await explain(error, { io, debug: argv.includes("--debug") });
-  }
+  const failed = (error: unknown) => explain(error, { io, debug: argv.includes("--debug") });
+  // A bug in something that nobody waits for must not end in a stack trace.
+  process.on("uncaughtException", (error) => void failed(error).then((code) => process.exit(code)));
+  let code = await dispatch(argv, io).catch(failed);
   await io.stdout.flush();
+  if (outputError !== undefined) code = await explainOutput(outputError, { io, code });
   await io.stderr.flush();
   // Open sockets and a waiting standard input must not keep a finished command alive.
   process.exit(code);
+}
+
+/** The output is what the command is for: without it, a run that went well has not. */
+async function explainOutput(error: Error, { io, code }: { io: CommandIo; code: number }): Promise<number> {
+  if (isReaderGone(error)) return code === exitCodes.success ? exitCodes.readerGone : code;
+  await io.stderr.write(`cadre: standard output could not be written: ${error.message}\n`);
+  return code === exitCodes.success ? exitCodes.failed : code;
+}
+
+/** As with any other command in a pipe, or in a terminal that was closed. */
+function isReaderGone(error: Error): boolean {
+  return ["EPIPE", "EIO", "ECONNRESET"].includes(systemCodeOf(error) ?? "");
+}
+
+/** Errors, warnings and logs: no secret may be among them, whatever they quote. */
+function withoutSecrets(): (text: string) => string {
+  let redactor: Redactor | undefined;
+  return (text) => {
+    redactor ??= createRedactor(namedSecrets(createNodeWorld().env));
+    return redactor.redactLog(text);
+  };
 }
 
 async function dispatch(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -36,6 +65,12 @@ async function dispatch(argv: readonly string[], io: CommandIo): Promise<number>
     if (positionals.length > 0) throw new UsageError(`doctor takes no argument, but got "${positionals[0]}"`);
     const { runDoctor } = await import("./commands/doctor.ts");
     return await runDoctor(values, io);
+  }
+  if (argv[0] === "permissions") {
+    const { values, positionals } = parseArguments(permissionsOptions, argv.slice(1));
+    if (values.help) return await print(helpText("permissions"), io);
+    const { runPermissions } = await import("./commands/permissions.ts");
+    return await runPermissions({ values, positionals, io });
   }
   const { values, positionals } = parseArguments(runOptions, argv);
   if (values.help) return await print(helpText(), io);

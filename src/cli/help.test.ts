@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { OptionSpec } from "./arguments.ts";
 import { helpText, helpTopics } from "./help.ts";
-import { runOptions } from "./options.ts";
+import { doctorOptions, permissionsOptions, runOptions } from "./options.ts";
 
 describe("helpText", () => {
   it.each([undefined, ...helpTopics])("fits 80 columns and ends with a line break (%s)", (topic) => {
@@ -10,9 +11,23 @@ describe("helpText", () => {
     expect(text).toContain("Example");
   });
 
+  it.each([
+    [undefined, runOptions],
+    ["doctor", doctorOptions],
+    ["permissions", permissionsOptions],
+  ] as const)("tells the other names of an option, and keeps its words whole (%s)", (topic, table) => {
+    const words = helpText(topic).replace(/\s+/g, " ");
+    for (const spec of table as readonly OptionSpec[]) {
+      expect(words).toContain(spec.help);
+      for (const alias of spec.aliases ?? []) expect(words).toContain(`(also --${alias})`);
+    }
+  });
+
   it("names every option once", () => {
     const lines = helpText().split("\n");
     for (const { name } of runOptions)
-      expect(lines.filter((line) => new RegExp(`^  (-\\w, )?--${name}( |$)`).test(line))).toHaveLength(1);
+      expect(lines.filter((line) => new RegExp(`^ {2}(-\\w, | {4})--${name}( |$)`).test(line))).toHaveLength(
+        1,
+      );
   });
 });

@@ -9,5 +9,11 @@ const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
   process.stdout.write(`${version} (Cadre)\n`);
 } else {
-  void import("./command-line.ts").then(({ runCommandLine }) => runCommandLine(argv, version));
+  import("./command-line.ts").then(
+    ({ runCommandLine }) => runCommandLine(argv, version),
+    (error: Error) => {
+      process.stderr.write(`cadre: a part of the program is missing; install it again: ${error.message}\n`);
+      process.exitCode = 1;
+    },
+  );
 }

@@ -120,3 +120,27 @@ export const doctorOptions = [
   { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
   helpOption,
 ] as const satisfies readonly OptionSpec[];
+
+export const permissionsOptions = [
+  { name: "json", kind: "flag", help: "Print the decision as one JSON object" },
+  {
+    name: "allow",
+    kind: "list",
+    value: "RULE",
+    help: "A rule that allows, such as Bash(npm test:*); repeatable",
+  },
+  { name: "ask", kind: "list", value: "RULE", help: "A rule that wants a question; repeatable" },
+  { name: "deny", kind: "list", value: "RULE", help: "A rule that denies; repeatable" },
+  {
+    name: "mode",
+    kind: "choice",
+    choices: permissionModes,
+    value: "MODE",
+    help: "default, acceptEdits, plan, dontAsk or bypassPermissions",
+  },
+  { name: "cwd", kind: "text", value: "FOLDER", help: "Judge as if working in this folder" },
+  { name: "add-dir", kind: "list", value: "FOLDER", help: "A working folder as well; repeatable" },
+  { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
+  { name: "no-settings", kind: "flag", help: "Only the rules given here, not those of the user's settings" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { neutralizeTags } from "../base/markup.ts";
 import type { Clock, World } from "../base/world.ts";
 import { UsageError } from "./arguments.ts";
 
@@ -29,7 +30,9 @@ export async function readPrompt(options: {
     await options.warn(
       `nothing came on standard input within ${patienceMs / 1000} s; going on without it (add < /dev/null to say that there is none)`,
     );
-  const prompt = [given, piped?.replace(/[\r\n]+$/, "") ?? ""]
+  // Beside a prompt, what is piped in is material, not the user's words.
+  const material = given === "" ? piped : neutralizeTags(piped ?? "");
+  const prompt = [given, material?.replace(/[\r\n]+$/, "") ?? ""]
     .filter((part) => part.trim() !== "")
     .join("\n\n");
   if (prompt === "")

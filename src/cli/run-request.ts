@@ -61,7 +61,8 @@ function assertFits(values: RunValues): void {
     throw new UsageError("--system-prompt and --system-prompt-file exclude each other");
 }
 
-function currentFolder(): string {
+/** A shell can stand in a folder that somebody removed. */
+export function currentFolder(): string {
   try {
     return process.cwd();
   } catch (error) {

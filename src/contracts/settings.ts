@@ -17,7 +17,7 @@ export const Settings = z.looseObject({
   model: text.optional(),
   /** Used after repeated overload. */
   fallbackModel: text.optional(),
-  /** What `opus`, `sonnet`, `haiku` mean, per provider. */
+  /** What `opus`, `sonnet`, `haiku`, `default` mean, per provider. */
   models: z.record(z.string(), z.record(z.string(), text)).optional(),
   providers: z
     .record(
@@ -27,6 +27,10 @@ export const Settings = z.looseObject({
         baseUrl: z.url({ protocol: /^https?$/ }).optional(),
         /** The name of the environment variable that holds the key, never the key. */
         keyEnv: text.optional(),
+        /** Of its models, where Cadre cannot know: servers of one's own. */
+        contextWindow: positiveInteger.optional(),
+        maxOutputTokens: positiveInteger.optional(),
+        headers: z.record(z.string(), z.string()).optional(),
       }),
     )
     .optional(),

@@ -2,6 +2,7 @@
 import type { Scope } from "../base/cancellation.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
+import type { ModelRequest } from "../model/model.ts";
 import { createExecutor, type Executor } from "../tools/executor.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
@@ -11,6 +12,8 @@ export interface Attempt {
   /** Known before the message is: records of calls that start early refer to it. */
   readonly messageUuid: string;
   readonly response: Response;
+  /** Something of the answer has streamed. */
+  readonly began: boolean;
   readonly executor: Executor;
   /** How many messages the request held. */
   readonly sentCount: number;
@@ -25,6 +28,8 @@ export async function makeAttempt(options: {
   loop: LoopOptions;
   scope: Scope;
   emit: (event: LoopEvent) => void;
+  /** An answer to the same request has broken off before. */
+  isRetry: boolean;
 }): Promise<Attempt> {
   const { loop, emit } = options;
   const { clock } = loop.world;
@@ -35,26 +40,36 @@ export async function makeAttempt(options: {
 
   // A person's interrupt ends the stream, and of the calls those that do not block (LO-25).
   const interruptNow = () => {
+    // The message that a steering interrupt should make room for may have been taken already.
+    if (loop.interrupt.requested === "steer" && loop.queue.waiting() === 0) return loop.interrupt.clear();
     executor.interrupt();
     stream.cancel("the user interrupted");
   };
   const stopListening = loop.interrupt.onRequest(interruptNow);
   if (loop.interrupt.requested) interruptNow();
 
-  const request = buildRequest({
-    prefix: loop.prefix,
-    messages: loop.history.messages,
-    previousCount: loop.history.sentCount,
-    maxOutputTokens: loop.limits.maxOutputTokens ?? loop.model.maxOutputTokens ?? defaultMaxOutputTokens,
-    ...(loop.limits.thinking && { thinking: loop.limits.thinking }),
-    signal: stream.signal,
-  });
+  const request: ModelRequest = {
+    ...buildRequest({
+      prefix: loop.prefix,
+      messages: loop.history.messages,
+      previousCount: loop.history.sentCount,
+      maxOutputTokens: loop.limits.maxOutputTokens ?? loop.model.maxOutputTokens ?? defaultMaxOutputTokens,
+      ...(loop.limits.thinking && { thinking: loop.limits.thinking }),
+      signal: stream.signal,
+    }),
+    isRetry: options.isRetry,
+    onRetry: ({ attempt, delayMs, reason }) => emit({ type: "model-retry", attempt, delayMs, reason }),
+  };
+  let began = false;
   const startedMs = clock.monotonicMs();
   const response = await receiveResponse({
     model: loop.model,
     request,
     claimCallId: loop.history.claimCallId,
-    emit,
+    emit(event) {
+      began = true;
+      emit(event);
+    },
     onCall({ call, problem, contentSoFar }) {
       received.content = contentSoFar;
       executor.add(call, problem);
@@ -64,6 +79,7 @@ export async function makeAttempt(options: {
   return {
     messageUuid,
     response,
+    began,
     executor,
     sentCount: request.messages.length,
     modelMs: clock.monotonicMs() - startedMs,

@@ -1,3 +1,5 @@
+import { type Scope, unlessCancelled } from "../base/cancellation.ts";
+
 /** How a person breaks into a run (LO-25). `stop` ends it; `steer` makes room for a message that waits in the queue. */
 export interface Interrupt {
   readonly requested: InterruptKind | undefined;
@@ -30,4 +32,23 @@ export function createInterrupt(): Interrupt {
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** `work`, or a `CancelledError` as soon as the run is cancelled or a person stops it. */
+export async function unlessStopped<T>(
+  run: { readonly scope: Scope; readonly interrupt: Interrupt },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = run.scope.child();
+  const stopIfAsked = () => {
+    if (run.interrupt.requested === "stop") scope.cancel("the user interrupted");
+  };
+  const stopListening = run.interrupt.onRequest(stopIfAsked);
+  stopIfAsked();
+  try {
+    return await unlessCancelled(work(scope.signal), scope.signal);
+  } finally {
+    stopListening();
+    scope.release();
+  }
 }

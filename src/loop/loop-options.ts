@@ -61,6 +61,7 @@ export interface LoopLimits {
 /** The part of the session's queue that is addressed to this agent. */
 export interface QueuePort {
   take(): QueueItem[];
+  waiting(): number;
   acknowledge(items: readonly QueueItem[]): void;
 }
 

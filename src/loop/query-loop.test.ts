@@ -296,12 +296,16 @@ describe("a broken stream", () => {
   });
 
   it("ends with the error when asking again does not help, and at once when it cannot", async () => {
-    const down = new ModelError({ kind: "unavailable", message: "no route" });
-    const faults = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, { error: down }]));
-    const { run, model } = setUp(["never"], { model: { faults } });
-    expect(await run("go")).toMatchObject({ reason: "model_error", error: down });
+    const faults = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [index, { cutAfterEvents: 2 }]),
+    );
+    const { run, model } = setUp([], { model: { faults } });
+    expect(await run("go")).toMatchObject({ reason: "model_error", error: { kind: "cut" } });
     expect(model.requests.length).toBeGreaterThan(1);
     expect(model.requests.length).toBeLessThan(50);
+    expect(model.requests.map((request) => request.isRetry)).toEqual(
+      model.requests.map((_, index) => index > 0),
+    );
 
     const wrongKey = new ModelError({ kind: "unauthorized", message: "wrong key" });
     const refused = setUp(["never"], { model: { faults: { 0: { error: wrongKey } } } });

@@ -5,6 +5,7 @@ import type { Block, StopReasonOfModel, ToolUseBlock } from "../contracts/messag
 import { noUsage, type Usage } from "../contracts/usage.ts";
 import { createAssembler } from "../model/assemble-message.ts";
 import type { Model, ModelRequest } from "../model/model.ts";
+import { ModelError } from "../model/model-error.ts";
 
 export interface Response {
   readonly id: string;
@@ -33,10 +34,14 @@ export async function receiveResponse(options: {
   let usage = noUsage;
   let stopReason: StopReasonOfModel = "cut";
   let brokenBy: unknown;
+  let ended = false;
   try {
     for await (const event of options.model.stream(options.request)) {
       if (event.type === "message-start") ({ id, model, usage } = event);
-      else if (event.type === "message-stop") ({ stopReason, usage } = event);
+      else if (event.type === "message-stop") {
+        ({ stopReason, usage } = event);
+        ended = true;
+      }
       options.emit({ type: "model-event", event });
       const completed = assembler.accept(event);
       if (completed === undefined || isEmptyText(completed.block)) continue;
@@ -45,6 +50,9 @@ export async function receiveResponse(options: {
       if (block.type !== "tool_use") continue;
       options.onCall({ call: block, problem: completed.problem, contentSoFar: [...content] });
     }
+    // Half an answer must not pass for a whole one.
+    if (!ended)
+      throw new ModelError({ kind: "cut", message: "The model's answer ended before the message did." });
   } catch (error) {
     brokenBy = error;
     const unfinished = isCancelled(error) ? assembler.unfinishedText() : "";

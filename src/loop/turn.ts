@@ -7,7 +7,7 @@ import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts"
 import { toolUsesOf } from "../contracts/message.ts";
 import { addUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import { ModelError } from "../model/model-error.ts";
-import { mayRetry, retryDelayMs } from "../model/retry.ts";
+import { mayAskAgain, retryDelayMs } from "../model/retry.ts";
 import { type Attempt, makeAttempt } from "./attempt.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import type { Response } from "./response.ts";
@@ -64,7 +64,7 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
   for (let tries = 1; ; tries++) {
     // Everything that this request will say must be on disk before it is said (TA-22).
     await loop.transcript.durable();
-    const attempt = await makeAttempt({ loop, scope, emit });
+    const attempt = await makeAttempt({ loop, scope, emit, isRetry: tries > 1 });
     const { response, executor } = attempt;
     try {
       charge(turn, attempt);
@@ -76,9 +76,10 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
     const error =
       response.brokenBy instanceof Error ? response.brokenBy : new Error(messageOf(response.brokenBy));
     if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
-    if (!mayRetry(error, tries)) return { kind: "failed", error };
-    if (response.id !== "") emit({ type: "response-discard", reason: error.message });
-    const delayMs = retryDelayMs({ error, tries, random: loop.world.random });
+    // What fails before it begins was asked for again by the gateway, as long as there was hope.
+    if (!attempt.began || !mayAskAgain(error, tries)) return { kind: "failed", error };
+    emit({ type: "response-discard", reason: error.message });
+    const delayMs = retryDelayMs({ tries, random: loop.world.random });
     emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
     if (!(await waited(turn, delayMs))) return aborted(turn, "streaming");
   }
@@ -147,14 +148,16 @@ function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt
   loop.budget.charge({ modelId: model, usage, costUsd: loop.priceOf(model, usage) });
 }
 
+/** An interrupt ends the wait: the next attempt hears of it, and takes what waits in the queue or ends the run. */
 async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> {
+  if (loop.interrupt.requested) return true;
   const pause = scope.child();
   const stopListening = loop.interrupt.onRequest(() => pause.cancel("the user interrupted"));
   try {
     await sleep(loop.world.clock, delayMs, pause.signal);
     return true;
   } catch (error) {
-    if (isCancelled(error)) return false;
+    if (isCancelled(error)) return !scope.cancelled;
     throw error;
   } finally {
     stopListening();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createStreamReader, MalformedStream } from "./anthropic-stream.ts";
+import { createStreamReader } from "./anthropic-stream.ts";
+import { MalformedStream } from "./wire-fields.ts";
 
 type Event = Record<string, unknown>;
 

@@ -5,6 +5,7 @@
 import type { BlockDelta, ModelEvent, StreamedBlock } from "../contracts/event.ts";
 import type { StopReasonOfModel } from "../contracts/message.ts";
 import { noUsage, type Usage } from "../contracts/usage.ts";
+import { countOr, type Fields, fieldsOf, isFields, MalformedStream, textOr } from "./wire-fields.ts";
 
 export interface StreamReader {
   /** Throws a `MalformedStream` for what makes no sense. */
@@ -12,12 +13,6 @@ export interface StreamReader {
   /** The message has ended. */
   readonly finished: boolean;
 }
-
-export class MalformedStream extends Error {
-  override readonly name = "MalformedStream";
-}
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** `skipped`: of a kind that we do not know. */
 type OpenBlock =
@@ -205,24 +200,7 @@ function toStopReason(reason: unknown, calledTool: boolean): StopReasonOfModel {
   }
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function fieldsOf(value: unknown, problem: string): Fields {
-  if (!isFields(value)) throw new MalformedStream(problem);
-  return value;
-}
-
 function textOf(value: unknown, where: string): string {
   if (typeof value !== "string") throw new MalformedStream(`${where} without its text`);
   return value;
-}
-
-function textOr(value: unknown, fallback: string): string {
-  return typeof value === "string" ? value : fallback;
-}
-
-function countOr(value: unknown, fallback: number): number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : fallback;
 }

@@ -5,12 +5,8 @@ import type { World } from "../base/world.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
-import {
-  type MockAnswer,
-  type MockProvider,
-  type MockRequest,
-  startMockProvider,
-} from "../testing/mock-provider.ts";
+import type { MockRequest } from "../testing/mock-dialect.ts";
+import { type MockAnswer, type MockProvider, startMockProvider } from "../testing/mock-provider.ts";
 import { type AnthropicOptions, createAnthropicModel } from "./anthropic.ts";
 import { createAssembler } from "./assemble-message.ts";
 import type { Model, ModelRequest } from "./model.ts";

@@ -4,9 +4,10 @@
  */
 import type { ModelEvent } from "../contracts/event.ts";
 import type { Message } from "../contracts/message.ts";
+import type { ModelErrorKind } from "./model-error.ts";
 
 export interface Model {
-  /** `anthropic`, `openai`, `offline`, `scripted`. */
+  /** `anthropic`, `openai`, `offline`, `scripted`, or a name from the settings. */
   readonly provider: string;
   /** The id that the provider knows it by. */
   readonly id: string;
@@ -14,7 +15,12 @@ export interface Model {
   readonly contextWindow: number;
   /** Absent: the loop's default. */
   readonly maxOutputTokens?: number;
-  /** Rejects with a `ModelError`; the loop or the gateway decides whether to ask again. */
+  /** Served on this machine: unless its id has a list price, it costs nothing. */
+  readonly local?: boolean;
+  /**
+   * Rejects with a `ModelError`. Before the first event the gateway asks again if that may help; after it
+   * the loop decides, who knows what has come of the answer so far.
+   */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
@@ -31,6 +37,21 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly thinking?: { budgetTokens: number };
   readonly signal: AbortSignal;
+  /** An answer to this very request has broken off before. */
+  readonly isRetry?: boolean;
+  /** Told whenever the request has to wait, or goes another way, because a model could not answer. */
+  readonly onRetry?: (notice: RetryNotice) => void;
+}
+
+export interface RetryNotice {
+  /** How often it was sent so far; 0 when it has to wait from the beginning. */
+  readonly attempt: number;
+  /** At least until it is sent (again). */
+  readonly delayMs: number;
+  readonly reason: string;
+  readonly kind: ModelErrorKind;
+  /** The model answers nobody at present: all requests to it wait. */
+  readonly paused: boolean;
 }
 
 /** A tool as the model sees it. The same object is handed in for every request of an agent. */

@@ -1,37 +1,39 @@
 import { describe, expect, it } from "vitest";
 import { ModelError, type ModelErrorKind } from "./model-error.ts";
-import { mayRetry, retryDelayMs } from "./retry.ts";
+import { defaultRetryDelays, mayAskAgain, probeDelayMs, retryDelayMs } from "./retry.ts";
 
-const failure = (kind: ModelErrorKind, rest: { status?: number; retryAfterMs?: number } = {}) =>
-  new ModelError({ kind, message: kind, ...rest });
-const triesOf = (error: Error) => {
-  let tries = 1;
-  while (mayRetry(error, tries) && tries < 1_000) tries++;
-  return tries;
-};
+const failure = (kind: ModelErrorKind) => new ModelError({ kind, message: kind });
+const always = (number: number) => ({ number: () => number });
+const counts = Array.from({ length: 9 }, (_, index) => index + 1);
 
-describe("asking again", () => {
-  it("happens for what may pass, a bounded number of times, and sooner given up for a host that is not there", () => {
-    expect(triesOf(failure("overloaded", { status: 529 }))).toBe(10);
-    expect(triesOf(failure("unavailable", { status: 503 }))).toBe(10);
-    expect(triesOf(failure("cut"))).toBe(10);
-    expect(triesOf(failure("unavailable"))).toBe(4);
+describe("asking again for an answer that broke off", () => {
+  it("happens a bounded number of times, and only for what may pass", () => {
+    const triesOf = (error: Error) => counts.concat(10, 11, 12).filter((n) => mayAskAgain(error, n)).length;
+    expect(triesOf(failure("cut"))).toBe(9);
+    expect(triesOf(failure("overloaded"))).toBe(9);
+    expect(triesOf(failure("rejected"))).toBe(0);
+    expect(triesOf(failure("unauthorized"))).toBe(0);
+    expect(triesOf(failure("prompt-too-long"))).toBe(0);
+    expect(triesOf(new Error("a bug"))).toBe(0);
+  });
+});
+
+describe("the delay", () => {
+  it("of one of many grows up to a bound, and may be anything below it", () => {
+    const delays = (number: number) => counts.map((tries) => retryDelayMs({ tries, random: always(number) }));
+    expect(delays(1)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(delays(0)).toEqual(counts.map(() => 0));
   });
 
-  it("does not happen for what stays, nor for what is not the model's failure", () => {
-    for (const kind of ["prompt-too-long", "unauthorized", "rejected"] as const)
-      expect(triesOf(failure(kind))).toBe(1);
-    expect(triesOf(new Error("a bug"))).toBe(1);
-    expect(triesOf(failure("overloaded", { status: 429, retryAfterMs: 3_600_000 }))).toBe(1);
+  it("of a probe grows likewise, and is never short", () => {
+    const delays = (number: number) =>
+      counts.map((rounds) => probeDelayMs({ rounds, random: always(number), delays: defaultRetryDelays }));
+    expect(delays(1)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(delays(0).slice(0, 3)).toEqual([375, 750, 1_500]);
+    expect(delays(0).at(-1)).toBe(22_500);
   });
 
-  it("waits longer each time up to a bound, with jitter, and never less than the provider asked for", () => {
-    const delays = (number: number, error = failure("overloaded")) =>
-      Array.from({ length: 9 }, (_, index) =>
-        retryDelayMs({ error, tries: index + 1, random: { number: () => number } }),
-      );
-    expect(delays(1)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 32_000, 32_000]);
-    expect(delays(0)).toEqual(Array.from({ length: 9 }, () => 0));
-    expect(Math.min(...delays(0, failure("overloaded", { retryAfterMs: 7_000 })))).toBe(7_000);
+  it("stays a number after very many tries", () => {
+    expect(retryDelayMs({ tries: 5_000, random: always(1) })).toBe(30_000);
   });
 });

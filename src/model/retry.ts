@@ -1,31 +1,42 @@
-/** Whether and when to ask again after a model could not answer (LO-11). Who asks, and what it has started, is the loop's affair. */
+/** How long to wait before a model is asked again (LO-11). Who may ask is decided by the gateway, and for answers that broke off by the loop. */
 import type { Random } from "../base/world.ts";
 import { ModelError } from "./model-error.ts";
 
-const firstDelayMs = 500;
-const maxDelayMs = 32_000;
-/** Who asks for more patience than this is not overloaded but out of quota: better to say so than to hang. */
-const maxRetryAfterMs = 10 * 60_000;
-const maxTries = 10;
-/** A host that cannot be reached at all is most often a wrong address: the person should know soon. */
-const maxTriesUnreachable = 4;
-
-/** `tries`: how often it was asked, this failure included. */
-export function mayRetry(error: Error, tries: number): boolean {
-  if (!(error instanceof ModelError) || !error.retryable) return false;
-  if ((error.retryAfterMs ?? 0) > maxRetryAfterMs) return false;
-  const unreachable = error.kind === "unavailable" && error.status === undefined;
-  return tries < (unreachable ? maxTriesUnreachable : maxTries);
+export interface RetryDelays {
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
 }
 
-/** Exponential with full jitter, on top of what the provider asked for, so that many agents do not come back at once. */
+export const defaultRetryDelays: RetryDelays = { firstDelayMs: 500, maxDelayMs: 30_000 };
+
+/** Each of them was paid for. */
+const maxBrokenAnswers = 10;
+
+/** Whether a request whose answer had begun and then broke off is made again. `tries`: this one included. */
+export function mayAskAgain(error: Error, tries: number): boolean {
+  return error instanceof ModelError && error.retryable && tries < maxBrokenAnswers;
+}
+
+/** For one request of many: full jitter, so that those who failed together do not come back together. */
 export function retryDelayMs(options: {
-  error: Error;
   tries: number;
   random: Pick<Random, "number">;
+  delays?: RetryDelays;
 }): number {
-  const { error, tries, random } = options;
-  const ceiling = Math.min(maxDelayMs, firstDelayMs * 2 ** (tries - 1));
-  const asked = error instanceof ModelError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.round(asked + random.number() * ceiling);
+  const { tries, random, delays = defaultRetryDelays } = options;
+  return Math.round(random.number() * ceilingMs(tries, delays));
+}
+
+/** For the one request that finds out whether a model answers again: nearly regular, so that their number is bounded. */
+export function probeDelayMs(options: {
+  rounds: number;
+  random: Pick<Random, "number">;
+  delays: RetryDelays;
+}): number {
+  const { rounds, random, delays } = options;
+  return Math.round((0.75 + random.number() / 4) * ceilingMs(rounds, delays));
+}
+
+function ceilingMs(count: number, { firstDelayMs, maxDelayMs }: RetryDelays): number {
+  return Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1));
 }

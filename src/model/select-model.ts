@@ -1,20 +1,33 @@
 /** Which model a session talks to: `--model`, then the settings, then what keys there are, then the offline one. */
 import { CadreError } from "../base/errors.ts";
+import { type AliasSettings, isAlias, meaningOfAlias } from "./model-alias.ts";
+import { isOpenAiName } from "./openai-models.ts";
+import {
+  type Credential,
+  credentialOf,
+  type Environment,
+  findProvider,
+  type Provider,
+  type ProviderSettings,
+  variableIn,
+} from "./provider-choice.ts";
 
-export type ModelAlias = "opus" | "sonnet" | "haiku" | "default";
+export type ModelChoice = RemoteChoice | { readonly provider: "offline"; readonly id: "offline" };
 
-/** Per provider, the ids that the aliases stand for; what is missing is built in. */
-export type AliasSettings = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
-
-export type ModelChoice =
-  | {
-      readonly provider: "anthropic";
-      readonly id: string;
-      /** The variable that holds the credential. Its value stays where it is until the model is made. */
-      readonly credential: { readonly variable: string; readonly kind: "apiKey" | "authToken" };
-      readonly baseUrl: string | undefined;
-    }
-  | { readonly provider: "offline"; readonly id: "offline" };
+export interface RemoteChoice {
+  /** `anthropic`, `openai`, or a name from the settings. */
+  readonly provider: string;
+  /** The dialect it speaks. */
+  readonly type: "anthropic" | "openai";
+  readonly id: string;
+  /** Absent: it is asked without a key. */
+  readonly credential?: Credential;
+  readonly baseUrl: string | undefined;
+  /** The variable or setting that holds the address, for messages. */
+  readonly addressName: string;
+  readonly local: boolean;
+  readonly settings: ProviderSettings[string];
+}
 
 export interface ModelWishes {
   /** From `--model`. */
@@ -23,74 +36,63 @@ export interface ModelWishes {
   readonly setting?: string;
   /** From the settings: `models`. */
   readonly aliases?: AliasSettings;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** From the settings: `providers`. */
+  readonly providers?: ProviderSettings;
+  readonly env: Environment;
 }
 
 export type ModelSelection = { choice: ModelChoice } | { problem: CadreError };
 
-const builtInAliases: Readonly<Record<string, Readonly<Record<ModelAlias, string>>>> = {
-  anthropic: {
-    opus: "claude-opus-5-5",
-    sonnet: "claude-sonnet-5-5",
-    haiku: "claude-haiku-5-5",
-    default: "claude-sonnet-5-5",
-  },
-  offline: { opus: "offline", sonnet: "offline", haiku: "offline", default: "offline" },
-};
-
-/** `inherit` means the parent's model; at the top there is no parent, so it is the default. */
-const aliasNames = ["opus", "sonnet", "haiku", "default", "inherit"];
-
 export function chooseModel(wishes: ModelWishes): ModelSelection {
   const wish = wishOf(wishes);
   if (wish === undefined) {
-    return isSet(wishes.env.ANTHROPIC_BASE_URL) || credentialIn(wishes.env)
-      ? chooseAnthropic("default", wishes)
-      : { choice: { provider: "offline", id: "offline" } };
+    const provider = usualProvider(wishes);
+    return provider === undefined
+      ? { choice: { provider: "offline", id: "offline" } }
+      : chooseFrom(provider, "default", wishes);
   }
   const name = wish.name.trim();
   if (name === "")
     return problem("model-unknown", `The model in ${wish.source} is empty. Name one, or leave it out.`);
   if (name.toLowerCase() === "offline") return { choice: { provider: "offline", id: "offline" } };
-  const provider = providerPrefixOf(name);
-  if (provider === undefined) return chooseAnthropic(name, wishes);
-  if (provider === "anthropic") {
-    const id = name.slice("anthropic/".length).trim();
-    if (id !== "") return chooseAnthropic(id, wishes);
+  const slash = name.indexOf("/");
+  if (slash < 0) return chooseFrom(providerFor(name, wishes), name, wishes);
+  const prefix = name.slice(0, slash).trim();
+  const id = name.slice(slash + 1).trim();
+  if (findProvider(prefix, wishes) !== undefined) {
+    if (id !== "") return chooseFrom(prefix, id, wishes);
     return problem("model-unknown", `"${name}" in ${wish.source} names a provider but no model.`);
   }
-  if (provider === "openai") {
-    return problem(
-      "model-provider-missing",
-      `"${name}" in ${wish.source} needs an OpenAI-compatible provider, which Cadre does not speak to yet. Use a Claude model or "offline".`,
-    );
-  }
-  // Gateways that speak the Messages API have ids with slashes of their own.
-  if (isSet(wishes.env.ANTHROPIC_BASE_URL)) return chooseAnthropic(name, wishes);
+  // Gateways have ids with slashes of their own.
+  const gateway = gatewayIn(wishes.env);
+  if (gateway !== undefined) return chooseFrom(gateway, name, wishes);
   return problem(
     "model-provider-missing",
-    `"${name}" in ${wish.source} begins with the unknown provider "${provider}". Use a Claude model, "offline", or set ANTHROPIC_BASE_URL to a gateway that has this model.`,
+    `"${name}" in ${wish.source} names the unknown provider "${prefix}". Known are: ${knownProviders(wishes)}. Add it to the settings: "providers": { "${prefix}": { "type": "openai", "baseUrl": "https://...", "keyEnv": "NAME_OF_THE_VARIABLE" } }.`,
   );
 }
 
 /**
- * The id that `name` stands for with this provider. What is not an alias is an id already. `inherited` is what
- * `inherit` gives: the id of the parent's model.
+ * The id that `name` stands for with this provider. What is not an alias is an id already. `inherited` is the
+ * id of the parent's model: what `inherit` gives, and what an alias gives that has no meaning here.
  */
 export function resolveModelName(options: {
   name: string;
   provider: string;
   aliases?: AliasSettings;
+  providers?: ProviderSettings;
+  env?: Environment;
   inherited?: string;
 }): string {
-  const alias = options.name.trim().toLowerCase();
-  if (!aliasNames.includes(alias)) return options.name.trim();
-  if (alias === "inherit" && options.inherited !== undefined) return options.inherited;
-  const key = alias === "inherit" ? "default" : (alias as ModelAlias);
-  const configured = options.aliases?.[options.provider];
-  const own =
-    configured !== undefined && Object.hasOwn(configured, key) ? configured[key]?.trim() : undefined;
-  return own || builtInAliases[options.provider]?.[key] || options.name.trim();
+  const { name, aliases, inherited, providers, env = {} } = options;
+  if (!isAlias(name)) return name.trim();
+  if (name.trim().toLowerCase() === "inherit" && inherited !== undefined) return inherited;
+  if (options.provider === "offline") return "offline";
+  const provider = findProvider(options.provider, { ...(providers && { providers }), env });
+  const meaning = provider && meaningOfAlias({ alias: name, provider, aliases });
+  if (meaning !== undefined) return meaning;
+  if (inherited !== undefined) return inherited;
+  throw aliasError(name, options.provider);
 }
 
 function wishOf({ flag, setting }: ModelWishes): { name: string; source: string } | undefined {
@@ -99,33 +101,83 @@ function wishOf({ flag, setting }: ModelWishes): { name: string; source: string 
   return undefined;
 }
 
-function providerPrefixOf(name: string): string | undefined {
-  const slash = name.indexOf("/");
-  return slash < 0 ? undefined : name.slice(0, slash).toLowerCase();
+/** Whose a name without a provider is. */
+function providerFor(name: string, wishes: ModelWishes): string {
+  const { env } = wishes;
+  const usual = usualProvider(wishes) ?? "anthropic";
+  if (isAlias(name)) return usual;
+  const owner = /^claude/i.test(name) ? "anthropic" : isOpenAiName(name) ? "openai" : undefined;
+  if (owner === undefined || owner === usual) return usual;
+  // A gateway may well serve the models of others.
+  return hasKey(owner, wishes) || gatewayIn(env) === undefined ? owner : usual;
 }
 
-function chooseAnthropic(name: string, { env, aliases }: ModelWishes): ModelSelection {
-  const id = resolveModelName({ name, provider: "anthropic", aliases });
-  const baseUrl = isSet(env.ANTHROPIC_BASE_URL) ? env.ANTHROPIC_BASE_URL.trim() : undefined;
-  const credential = credentialIn(env);
-  if (credential) return { choice: { provider: "anthropic", id, credential, baseUrl } };
-  const place = baseUrl === undefined ? "" : " ANTHROPIC_BASE_URL is set, but that is only the address.";
+/** The one that a session has when nobody says otherwise: that of the settings, else the one there is a key for. */
+function usualProvider(wishes: ModelWishes): string | undefined {
+  const { setting = "", env } = wishes;
+  const prefix = setting.includes("/") ? setting.slice(0, setting.indexOf("/")).trim() : "";
+  if (prefix !== "" && findProvider(prefix, wishes) !== undefined) return prefix;
+  if (hasKey("anthropic", wishes)) return "anthropic";
+  if (hasKey("openai", wishes)) return "openai";
+  return gatewayIn(env);
+}
+
+function hasKey(name: "anthropic" | "openai", wishes: ModelWishes): boolean {
+  const provider = findProvider(name, wishes);
+  return provider !== undefined && credentialOf(provider, wishes.env).credential !== undefined;
+}
+
+function gatewayIn(env: Environment): "anthropic" | "openai" | undefined {
+  if (variableIn(env, "ANTHROPIC_BASE_URL")) return "anthropic";
+  return variableIn(env, "OPENAI_BASE_URL") ? "openai" : undefined;
+}
+
+function chooseFrom(providerName: string, name: string, wishes: ModelWishes): ModelSelection {
+  const provider = findProvider(providerName, wishes);
+  if (provider === undefined) throw new Error(`There is no provider ${providerName}`);
+  const id = isAlias(name) ? meaningOfAlias({ alias: name, provider, aliases: wishes.aliases }) : name;
+  if (id === undefined) return { problem: aliasError(name, provider.name) };
+  const { credential, missing } = credentialOf(provider, wishes.env);
+  if (missing !== undefined) return keyProblem({ id, missing, provider });
+  return {
+    choice: {
+      provider: provider.name,
+      type: provider.type,
+      id,
+      ...(credential && { credential }),
+      baseUrl: provider.baseUrl,
+      addressName: provider.addressName,
+      local: provider.local,
+      settings: provider.settings,
+    },
+  };
+}
+
+function keyProblem({ id, missing, provider }: { id: string; missing: string; provider: Provider }) {
+  const place =
+    provider.baseUrl === undefined
+      ? ""
+      : ` ${capital(provider.addressName)} is set, but that is only the address.`;
   return problem(
     "model-key-missing",
-    `The model "${id}" needs a key, and there is none.${place} Export ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or use --model offline, which needs neither key nor network.`,
+    `The model "${id}" needs a key, and there is none.${place} Export ${missing}, or use --model offline, which needs neither key nor network.`,
   );
 }
 
-function credentialIn(
-  env: ModelWishes["env"],
-): { variable: string; kind: "apiKey" | "authToken" } | undefined {
-  if (isSet(env.ANTHROPIC_API_KEY)) return { variable: "ANTHROPIC_API_KEY", kind: "apiKey" };
-  if (isSet(env.ANTHROPIC_AUTH_TOKEN)) return { variable: "ANTHROPIC_AUTH_TOKEN", kind: "authToken" };
-  return undefined;
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-function isSet(value: string | undefined): value is string {
-  return value !== undefined && value.trim() !== "";
+function aliasError(alias: string, provider: string): CadreError {
+  const name = alias.trim().toLowerCase();
+  return new CadreError({
+    code: "model-alias-unknown",
+    message: `"${name}" is an alias that has no meaning for the provider "${provider}". Name a model ("${provider}/ID"), or say in the settings what it stands for: "models": { "${provider}": { "${name === "inherit" ? "default" : name}": "ID" } }.`,
+  });
+}
+
+function knownProviders({ providers = {} }: ModelWishes): string {
+  return [...new Set(["anthropic", "openai", ...Object.keys(providers)])].join(", ");
 }
 
 function problem(code: string, message: string): ModelSelection {

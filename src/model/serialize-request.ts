@@ -1,12 +1,16 @@
-/**
- * The JSON body of a Messages API request, put together from pieces that were serialised once. What was
- * sent once is sent again byte for byte, and a long history costs a copy of its bytes per turn, not a
- * serialisation.
- */
+/** The JSON body of a Messages API request, put together from pieces that were serialised once. */
 import type { Block, Message, ResultContentBlock, ToolResultBlock } from "../contracts/message.ts";
 import { usesAdaptiveThinking } from "./claude-models.ts";
 import type { ModelRequest, ToolDescription } from "./model.ts";
 import { type CacheTtl, cacheMarkJson, isMarkable } from "./prompt-cache.ts";
+import {
+  createMessageJoiner,
+  isBlank,
+  joined,
+  keepByIdentity,
+  keepByText,
+  toJson,
+} from "./request-pieces.ts";
 
 export interface RequestSerializer {
   serialize(request: ModelRequest): string;
@@ -18,82 +22,27 @@ interface Piece {
   readonly markAt: number | undefined;
 }
 
-/** The JSON of the first `count` messages of a conversation, without marks. Kept by its first message. */
-interface Beginning {
-  readonly messages: readonly Message[];
-  readonly count: number;
-  readonly json: string;
-}
-
 /** Two of the four marks that a request may carry are on the tools and the system prompt. */
 const maxHistoryMarks = 2;
-const maxSystemPrompts = 64;
 
 export function createRequestSerializer(options: { modelId: string; ttl?: CacheTtl }): RequestSerializer {
   const mark = `,${cacheMarkJson(options.ttl ?? "5m")}`;
   const model = JSON.stringify(options.modelId);
   const adaptive = usesAdaptiveThinking(options.modelId);
-  const messagePieces = new WeakMap<Message, Piece>();
-  const toolPieces = new WeakMap<ToolDescription, Piece>();
-  const toolLists = new WeakMap<readonly ToolDescription[], string>();
-  const beginnings = new WeakMap<Message, Beginning>();
-  const systemPieces = new Map<string, string>();
+  const pieceOf = keepByIdentity(serializeMessage);
+  const toolPieceOf = keepByIdentity(serializeTool);
+  /** The messages before the first mark, without marks. */
+  const beginningJson = createMessageJoiner((message) => pieceOf(message).json);
 
-  const pieceOf = (message: Message): Piece => {
-    let piece = messagePieces.get(message);
-    if (piece === undefined) {
-      piece = serializeMessage(message);
-      messagePieces.set(message, piece);
-    }
-    return piece;
-  };
+  const systemJson = keepByText((text) => `[{"type":"text","text":${toJson(text)}${mark}}]`);
 
-  const toolPieceOf = (tool: ToolDescription): Piece => {
-    let piece = toolPieces.get(tool);
-    if (piece === undefined) {
-      piece = serializeTool(tool);
-      toolPieces.set(tool, piece);
-    }
-    return piece;
-  };
-
-  const systemJson = (text: string): string => {
-    let json = systemPieces.get(text);
-    if (json === undefined) {
-      if (systemPieces.size >= maxSystemPrompts) systemPieces.clear();
-      json = `[{"type":"text","text":${toJson(text)}${mark}}]`;
-      systemPieces.set(text, json);
-    }
-    return json;
-  };
-
-  const toolsJson = (tools: readonly ToolDescription[]): string => {
-    let json = toolLists.get(tools);
-    if (json === undefined) {
-      const pieces = tools.map((tool, index) => {
-        const piece = toolPieceOf(tool);
-        return index === tools.length - 1 ? insertMark(piece, mark) : piece.json;
-      });
-      json = `[${pieces.join(",")}]`;
-      toolLists.set(tools, json);
-    }
-    return json;
-  };
-
-  /** The messages before the first mark, of which all but the newest were sent like this before. */
-  const beginningJson = (messages: readonly Message[], count: number): string => {
-    const [first] = messages;
-    if (first === undefined || count === 0) return "";
-    const known = beginnings.get(first);
-    const reusable = known !== undefined && isBeginningOf(known, messages, count) ? known : undefined;
-    let json = reusable?.json ?? "";
-    for (let index = reusable?.count ?? 0; index < count; index++) {
-      const message = messages[index];
-      if (message !== undefined) json = joined(json, pieceOf(message).json);
-    }
-    beginnings.set(first, { messages, count, json });
-    return json;
-  };
+  const toolsJson = keepByIdentity((tools: readonly ToolDescription[]): string => {
+    const pieces = tools.map((tool, index) => {
+      const piece = toolPieceOf(tool);
+      return index === tools.length - 1 ? insertMark(piece, mark) : piece.json;
+    });
+    return `[${pieces.join(",")}]`;
+  });
 
   const messagesJson = ({ messages, cacheMarks }: ModelRequest): string => {
     const marked = [...new Set(cacheMarks)].sort((a, b) => a - b).slice(-maxHistoryMarks);
@@ -124,20 +73,6 @@ export function createRequestSerializer(options: { modelId: string; ttl?: CacheT
 function budgetJson(budgetTokens: number, maxOutputTokens: number): string {
   const tokens = Math.max(1024, Math.min(budgetTokens, maxOutputTokens - 1));
   return `{"type":"enabled","budget_tokens":${tokens}}`;
-}
-
-function isBeginningOf(known: Beginning, messages: readonly Message[], count: number): boolean {
-  if (known.count > count) return false;
-  for (let index = 0; index < known.count; index++) {
-    if (known.messages[index] !== messages[index]) return false;
-  }
-  return true;
-}
-
-/** A message of which nothing can be sent leaves no gap. */
-function joined(json: string, piece: string): string {
-  if (piece === "") return json;
-  return json === "" ? piece : `${json},${piece}`;
 }
 
 function insertMark(piece: Piece, mark: string): string {
@@ -227,21 +162,4 @@ function resultContentToWire(block: ResultContentBlock): object[] {
     case "document":
       return [documentToWire(block)];
   }
-}
-
-/** The provider rejects text blocks that are empty or hold only white space. */
-function isBlank(text: string): boolean {
-  return !/\S/.test(text);
-}
-
-/**
- * `JSON.stringify` writes half of a surrogate pair (text that was cut in the middle of an emoji) as an
- * escape, which the provider rejects; a whole pair it writes as it is. So every such escape is a broken one.
- */
-function toJson(value: unknown): string {
-  const json = JSON.stringify(value);
-  if (!json.includes("\\ud")) return json;
-  return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (sequence) =>
-    sequence.startsWith("\\ud") ? "\\ufffd" : sequence,
-  );
 }

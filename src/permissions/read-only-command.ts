@@ -67,11 +67,16 @@ function visit(node: ShellNode, state: Walk): void {
   if (state.why === undefined) forEachChild(node, (child) => visit(child, state));
 }
 
-/** What is not listed here is refused: a new kind of node must be thought about first. */
 function judgeNode(node: ShellNode, state: Walk): string | undefined {
+  return node.type === "Command" ? judgeCommand(simpleCommandOf(node), state) : judgeConstruct(node);
+}
+
+/**
+ * Why a piece of shell that is no command does more than read. What is not listed here is refused: a new kind
+ * of node must be thought about first.
+ */
+export function judgeConstruct(node: ShellNode): string | undefined {
   switch (node.type) {
-    case "Command":
-      return judgeCommand(simpleCommandOf(node), state);
     case "Redirect":
       return judgeRedirect(node);
     case "Statement":
@@ -145,18 +150,24 @@ const plainNodes = new Set<ShellNode["type"]>([
 ]);
 
 function judgeCommand(command: SimpleCommand, state: Walk): string | undefined {
+  if (command.name?.kind === "literal" && command.name.text === "cd") return judgeCd(command.args, state);
+  if (command.name?.kind === "literal" && programName(command.name.text) === "git") state.usesGit = true;
+  return judgeReading(command, (path) => isInside(path, state.roots));
+}
+
+/** Why a simple command, taken alone, is not known to only read. `isInside`: the folder is the agent's own. */
+export function judgeReading(
+  command: SimpleCommand,
+  isInside: (folder: ShellWord) => boolean,
+): string | undefined {
   const program = knownProgramOf(command);
   if (typeof program !== "string") return program.why;
   for (const word of command.args) {
     if (word.source.startsWith("\\-")) return `${word.source} hides an option`;
     // The environment of the runtime, and with it its keys, can be read there.
-    if (/(^|\.\.)\/+(\.{0,2}\/+)*proc(\/|$)/.test(word.text)) return "it reads what other processes hold";
+    if (/(^|\.\.)\/(\.{0,2}\/)*proc(\/|$)/.test(word.text)) return "it reads what other processes hold";
   }
-  if (program === "cd") return judgeCd(command.args, state);
-  if (program === "git") {
-    state.usesGit = true;
-    return judgeGit(command.args, (path) => isInside(path, state.roots));
-  }
+  if (program === "git") return judgeGit(command.args, isInside);
   const judge = findProgramJudge(program);
   return judge === undefined ? `${program} is not known to be read-only` : judge(command.args);
 }
@@ -166,7 +177,12 @@ function knownProgramOf(command: SimpleCommand): string | { why: string } {
   const { name } = command;
   if (name === undefined) return { why: "there is no command name" };
   if (name.kind !== "literal") return { why: `${name.source} hides which command it runs` };
-  return name.text.replace(/^\/(usr\/)?bin\/(?=[^/]+$)/, "");
+  return programName(name.text);
+}
+
+/** The system's own folders can be left out; any other path makes it another program. */
+export function programName(name: string): string {
+  return name.replace(/^\/(usr\/)?bin\/(?=[^/]+$)/, "");
 }
 
 function judgeCd(words: readonly ShellWord[], state: Walk): string | undefined {

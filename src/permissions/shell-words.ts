@@ -1,6 +1,6 @@
 /**
- * permissions/ owns the judgement of who may do what. It is pure: it reads no file, starts no process and
- * knows no tool.
+ * permissions/ owns the judgement of who may do what. It starts no process, knows no tool's code, and of files
+ * only where their paths lead (locate-path.ts); everything else is pure.
  *
  * This file turns a command line into words whose meaning is known before the shell runs it, and says of
  * every other word what can not be known about it.
@@ -18,9 +18,10 @@ import {
 export type ShellScript = ParsedScript;
 export type ShellNode = SyntaxNode;
 
+/** What is not understood still has a script, as far as one was found: to look for what is denied. */
 export type ParsedShell =
   | { readonly understood: true; readonly script: ShellScript }
-  | { readonly understood: false; readonly why: string };
+  | { readonly understood: false; readonly why: string; readonly script: ShellScript };
 
 export interface ShellWord {
   /** After quotes are removed. Where `kind` is not `literal`, the shell will put something else in its place. */
@@ -33,6 +34,8 @@ export interface ShellWord {
   readonly single: boolean;
   /** It is, or could become, a word that starts with a dash. */
   readonly mayBeOption: boolean;
+  /** What it will most likely become: the variables in it were set to plain texts before. Proves nothing. */
+  readonly likely?: string;
 }
 
 export interface SimpleCommand {
@@ -46,17 +49,20 @@ export interface SimpleCommand {
 
 const maxCommandChars = 20_000;
 
-/** Parses `command`, and everything nested in it, or says why it was not understood. */
+/** Parses `command`, and everything nested in it, and says why if it was not understood. */
 export function parseShell(command: string): ParsedShell {
-  if (command.length > maxCommandChars) return { understood: false, why: "the command is too long to judge" };
-  if (/[\0-\x08\x0b-\x1f\x7f]/.test(command))
-    return { understood: false, why: "the command contains control characters" };
+  const script = parse(command);
+  const why = textProblemOf(command) ?? findParseError(script);
+  return why === undefined ? { understood: true, script } : { understood: false, why, script };
+}
+
+function textProblemOf(command: string): string | undefined {
+  if (command.length > maxCommandChars) return "the command is too long to judge";
+  if (/[\0-\x08\x0b-\x1f\x7f]/.test(command)) return "the command contains control characters";
   // What a person can not see in a prompt must not decide what runs.
   if (/[\u0085\u00a0\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/.test(command))
-    return { understood: false, why: "the command contains invisible characters" };
-  const script = parse(command);
-  const error = findParseError(script);
-  return error === undefined ? { understood: true, script } : { understood: false, why: error };
+    return "the command contains invisible characters";
+  return undefined;
 }
 
 export function simpleCommandOf(node: Command): SimpleCommand {

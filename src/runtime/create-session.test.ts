@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNodeWorld } from "../base/world/node-world.ts";
 import type { World } from "../base/world.ts";
 import type { LoopEvent } from "../contracts/event.ts";
+import type { PermissionAnswer } from "../contracts/permission.ts";
 import { createFaultyFiles } from "../testing/faulty-files.ts";
 import { createScriptedModel, type Script } from "../testing/scripted-model.ts";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
@@ -81,28 +82,9 @@ describe("a session", () => {
     expect(result.permissionDenials).toMatchObject([{ input: { file_path: "out/note.txt" } }]);
   });
 
-  it("asks the surface once, and for the session when told so", async () => {
-    const asked: string[] = [];
-    const surface = {
-      askPermission: async ({ toolName }: { toolName: string }) => {
-        asked.push(toolName);
-        return { answer: "session" } as const;
-      },
-    };
-    const script = [
-      { calls: [{ name: "Bash", input: { command: "touch a" } }] },
-      { calls: [{ name: "Bash", input: { command: "touch b" } }] },
-      "done",
-    ];
-    await run(open(script, { surface }).session, "go");
-    expect(asked).toEqual(["Bash"]);
-    expect(await workspace.read("b")).toBe("");
-  });
-
-  it("refuses to bypass permissions without the flag, also from settings, and rules it does not understand", () => {
+  it("refuses to bypass permissions without the flag, also from settings", () => {
     expect(() => open([], { permissionMode: "bypassPermissions" })).toThrow(/dangerously-skip-permissions/);
     expect(() => open([], { settings: { permissions: { defaultMode: "bypassPermissions" } } })).toThrow();
-    expect(() => open([], { allowedTools: ["Bash(git:*)"] })).toThrow(/Bash\(git:\*\)/);
   });
 
   it("does not show tools that are denied as a whole, and refuses them if called", async () => {
@@ -203,5 +185,87 @@ describe("a session", () => {
     const world = createNodeWorld();
     const loaded = await loadTranscript({ world, path: session.transcriptPath ?? "" });
     expect(loaded.messages.at(-1)?.content[0]).toMatchObject({ type: "tool_result", is_error: true });
+  });
+});
+
+describe("the permissions of a session", () => {
+  const bash = (command: string) => ({ calls: [{ name: "Bash", input: { command } }] });
+
+  /** A person who answers every question in the same way. */
+  function answering(session: Session, answer: PermissionAnswer) {
+    const asked: string[] = [];
+    session.permissions.subscribe((change) => {
+      if (change.type !== "question-open") return;
+      asked.push(String(change.question.input.command ?? change.question.toolName));
+      void session.permissions.answer(change.question.id, answer);
+    });
+    return asked;
+  }
+
+  it("are asked for once, and no more when they were granted for the session", async () => {
+    const script = [bash("touch a"), bash("touch a"), bash("touch b"), "done"];
+    const { session } = open(script);
+    const asked = answering(session, { answer: "session" });
+    await run(session, "go");
+    expect(asked).toEqual(["touch a", "touch b"]);
+    expect(await workspace.read("b")).toBe("");
+    expect(session.permissions.decisions).toMatchObject([
+      { tool: "Bash", decision: "allow", by: "person" },
+      { tool: "Bash", decision: "allow", by: "rule", rule: { source: "session" } },
+      { tool: "Bash", decision: "allow", by: "person" },
+    ]);
+  });
+
+  it("that were granted for the project are written there, and not read from there before trust", async () => {
+    const first = open([bash("touch a"), "done"]).session;
+    answering(first, { answer: "project" });
+    await run(first, "go");
+    expect(JSON.parse(await workspace.read(".cadre/settings.local.json"))).toMatchObject({
+      permissions: { allow: [expect.stringContaining("touch a")] },
+    });
+    const second = open([bash("touch a"), "done"]).session;
+    expect((await run(second, "go")).permissionDenials).toHaveLength(1);
+  });
+
+  it("are told in the transcript, and why to the model", async () => {
+    const { session, model } = open([bash("touch a"), "done"]);
+    await run(session, "go");
+    await session.close();
+    const { files } = createNodeWorld();
+    const records = (await files.readText(session.transcriptPath ?? "")).split("\n");
+    expect(
+      records.filter((line) => line.includes('"decision"')).map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      expect.objectContaining({ type: "decision", tool: "Bash", decision: "deny", by: "nobody" }),
+    ]);
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("--allowed-tools 'Bash(touch a)'");
+    const loaded = await loadTranscript({ world: createNodeWorld(), path: session.transcriptPath ?? "" });
+    expect(loaded.problems).toEqual([]);
+  });
+
+  it("hold by rules of all forms, and rules that are not understood are told", async () => {
+    const { session } = open([bash("touch a"), bash("rm a"), "done"], {
+      allowedTools: ["Bash(touch:*)", "Bash(("],
+      settings: { permissions: { deny: ["Bash(rm:*)"] } },
+    });
+    expect((await run(session, "go")).permissionDenials).toMatchObject([{ input: { command: "rm a" } }]);
+    expect(session.permissions.warnings).toEqual([expect.stringContaining('"Bash(("')]);
+  });
+
+  it("follow a change of the mode while a question waits", async () => {
+    const { session } = open([writeCall("x"), "done"]);
+    session.permissions.subscribe((change) => {
+      if (change.type === "question-open") session.setPermissionMode("acceptEdits");
+    });
+    expect((await run(session, "go")).permissionDenials).toEqual([]);
+    expect(await workspace.read("note.txt")).toBe("x");
+  });
+
+  it("are refused when nobody answers in time", async () => {
+    const { session } = open([bash("touch a"), "done"], { permissionTimeoutMs: 1 });
+    session.permissions.subscribe(() => {});
+    await run(session, "go");
+    expect(session.permissions.decisions).toMatchObject([{ decision: "deny", by: "nobody" }]);
+    expect(session.permissions.waiting).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** The composition root: everything below is made here, once per session, and handed to the loop. */
 import { createScope } from "../base/cancellation.ts";
 import { CadreError } from "../base/errors.ts";
+import { createRedactor, runtimeSecrets } from "../base/secrets.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
@@ -10,7 +11,7 @@ import { createHistory } from "../loop/history.ts";
 import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import { runLoop } from "../loop/query-loop.ts";
-import { costOf } from "../model/pricing.ts";
+import { costOfRequest } from "../model/pricing.ts";
 import { createQueue, type Queue } from "../tasks/queue.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore } from "../tools/result-store.ts";
@@ -20,12 +21,13 @@ import { transcriptVersion } from "../transcript/record.ts";
 import { createUnkeptTranscript } from "../transcript/writer.ts";
 import { childEnvironment } from "../workspace/child-environment.ts";
 import { buildTools } from "./build-tools.ts";
-import { createPermissionGate } from "./permission-gate.ts";
 import { permissionSetup } from "./permission-setup.ts";
 import { createRunRecorder } from "./run-recorder.ts";
 import type { RunResult, Session, SessionOptions } from "./session.ts";
+import { createSessionPermissions } from "./session-permissions.ts";
 import { createSessionTranscript } from "./session-transcript.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
+import { userContent } from "./user-content.ts";
 
 export function createSession(options: SessionOptions): Session {
   const { world, cwd, model, settings, surface } = options;
@@ -35,13 +37,12 @@ export function createSession(options: SessionOptions): Session {
     ...(options.additionalFolders ?? []),
     ...(settings.permissions?.additionalDirectories ?? []),
   ];
-  const permissions = permissionSetup(options);
+  const setup = permissionSetup(options);
   const limits = {
     maxCostUsd: options.maxCostUsd ?? settings.budgets?.session?.usd,
     maxTokens: options.maxTokens ?? settings.budgets?.session?.tokens,
   };
-  const priceOf: LoopOptions["priceOf"] = (modelId, usage) =>
-    model.provider === "anthropic" ? costOf(modelId, usage) : 0;
+  const priceOf: LoopOptions["priceOf"] = (modelId, usage) => costOfRequest(model, modelId, usage);
   assertPriceKnown({ modelId: model.id, priceKnown: priceOf(model.id, noUsage) !== undefined, limits });
 
   let structuredOutput: unknown;
@@ -50,7 +51,7 @@ export function createSession(options: SessionOptions): Session {
     settings,
     surface,
     extra: options.tools ?? [],
-    hidden: permissions.hiddenTools,
+    hidden: setup.hiddenTools,
     ...(options.outputSchema && {
       output: {
         schema: options.outputSchema,
@@ -89,6 +90,15 @@ export function createSession(options: SessionOptions): Session {
     },
   });
 
+  const { gate, permissions, modeChanged } = createSessionPermissions({
+    world,
+    cwd,
+    engine: setup.engine,
+    sessionFolders: [files.folder],
+    ...(options.permissionTimeoutMs !== undefined && { questionTimeoutMs: options.permissionTimeoutMs }),
+    record: (decision) => transcript.append(decision),
+  });
+  const keyNames = keyVariables(settings);
   const agent: AgentScope = {
     sessionId: id,
     source: { kind: "main" },
@@ -96,8 +106,9 @@ export function createSession(options: SessionOptions): Session {
     fileReads: createFileReads(),
     results: createResultStore({ world, folder: files.results }),
     todos: { items: [] },
-    mode: { current: permissions.mode },
-    toolEnv: childEnvironment({ ...world.env, ...settings.env }, { secretNames: keyVariables(settings) }),
+    mode: { current: setup.mode },
+    toolEnv: childEnvironment({ ...world.env, ...settings.env }, { secretNames: keyNames }),
+    redactor: createRedactor(runtimeSecrets(world.env, keyNames)),
   };
   const budget = createBudget(limits);
   const scope = createScope();
@@ -113,8 +124,12 @@ export function createSession(options: SessionOptions): Session {
     scope,
     priceOf,
     contextOf: (call, signal) => ({ world, signal, toolUseId: call.id, agent }),
-    gate: createPermissionGate({ rules: permissions.rules, surface }),
-    queue: { take: () => queue.take(undefined), acknowledge: queue.acknowledge },
+    gate,
+    queue: {
+      take: () => queue.take(undefined),
+      waiting: () => queue.waiting(undefined),
+      acknowledge: queue.acknowledge,
+    },
     limits: {
       maxTurns: options.maxTurns ?? settings.budgets?.session?.turns,
       thinking: thinkingOf(settings.thinking),
@@ -123,24 +138,29 @@ export function createSession(options: SessionOptions): Session {
     },
   };
   let running: Interrupt | undefined;
+  let endRun: (() => Promise<void>) | undefined;
 
   async function* submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined> {
     if (running) throw busy();
+    const input = inputOf(content, queue);
     const interrupt = createInterrupt();
     running = interrupt;
     structuredOutput = undefined;
     const runBudget = budget.child({});
     const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
-    const run = runLoop({ ...conversation, interrupt, budget: runBudget, input: inputOf(content, queue) });
+    const run = runLoop({ ...conversation, interrupt, budget: runBudget, input });
+    endRun = async () => void (await run.return(closedEnd));
     try {
       let step = await run.next();
       for (; !step.done; step = await run.next()) {
         recorder.see(step.value);
         yield step.value;
       }
-      transcript.append(recorder.record(step.value));
+      // A close from outside has ended the loop without a word of its own.
+      const end = scope.cancelled ? (step.value ?? closedEnd) : step.value;
+      transcript.append(recorder.record(end));
       await transcript.durable();
-      return recorder.result(step.value, structuredOutput);
+      return recorder.result(end, structuredOutput);
     } finally {
       // A consumer that left early stops the run; after its end this does nothing.
       await run.return({
@@ -149,6 +169,7 @@ export function createSession(options: SessionOptions): Session {
         why: "nobody reads this run any longer",
       });
       running = undefined;
+      endRun = undefined;
     }
   }
 
@@ -161,30 +182,29 @@ export function createSession(options: SessionOptions): Session {
     get permissionMode() {
       return agent.mode.current;
     },
+    permissions,
     get messages() {
       return history.messages;
     },
     totals: budget,
     submit,
     async enqueue(text) {
-      await queue.add({
-        uuid: world.random.uuid(),
-        mode: "prompt",
-        priority: "next",
-        content: [{ type: "text", text }],
-      });
+      const content = userContent(text);
+      await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
     },
     get queued() {
       return queue.waiting(undefined);
     },
     interrupt: () => running?.request("stop"),
     setPermissionMode(mode: PermissionMode) {
-      permissions.assertAllowed(mode);
+      setup.assertAllowed(mode);
       agent.mode.current = mode;
+      modeChanged();
     },
     async close() {
-      scope.cancel("the session was closed");
-      await transcript.durable();
+      scope.cancel(closedEnd.why);
+      // It still has to say what became of its calls.
+      await endRun?.();
       await transcript.close();
     },
   };
@@ -192,7 +212,7 @@ export function createSession(options: SessionOptions): Session {
 
 /** The prompt, and after it what waits in the queue. */
 function inputOf(content: string | Block[] | undefined, queue: Queue): NonNullable<LoopOptions["input"]> {
-  const own: Block[] = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+  const own = content === undefined ? [] : userContent(content);
   const items = queue.take(undefined);
   queue.acknowledge(items);
   const all = [...own, ...items.flatMap((item) => item.content)];
@@ -203,6 +223,8 @@ function inputOf(content: string | Block[] | undefined, queue: Queue): NonNullab
     });
   return { content: all, queueItems: items.map((item) => item.uuid) };
 }
+
+const closedEnd = { reason: "aborted", during: "between-turns", why: "the session was closed" } as const;
 
 function busy(): CadreError {
   return new CadreError({

@@ -1,11 +1,11 @@
 /** From options and settings to the rules and the mode a session starts with. */
 import { CadreError } from "../base/errors.ts";
-import type { PermissionMode } from "../contracts/permission.ts";
-import { problemOfAllowRule, type Rules } from "../permissions/decide.ts";
+import type { PermissionMode, RuleProblem, SourcedRules } from "../contracts/permission.ts";
+import { createPermissionEngine, type PermissionEngine } from "../permissions/engine.ts";
 import type { SessionOptions } from "./session.ts";
 
 export interface PermissionSetup {
-  readonly rules: Rules;
+  readonly engine: PermissionEngine;
   readonly mode: PermissionMode;
   /** Denied as a whole: the model is not shown them. */
   readonly hiddenTools: ReadonlySet<string>;
@@ -14,16 +14,13 @@ export interface PermissionSetup {
 }
 
 export function permissionSetup(options: SessionOptions): PermissionSetup {
+  const { world } = options;
   const { permissions } = options.settings;
-  const allowed = options.allowedTools ?? [];
-  const problems = allowed.map(problemOfAllowRule).filter((problem) => problem !== undefined);
-  if (problems.length > 0) {
-    throw new CadreError({ code: "rule-not-understood", message: problems.join("\n") });
-  }
-  // Rules of a settings file that are not understood grant nothing; the file may be meant for a later version.
-  const fromSettings = (permissions?.allow ?? []).filter((rule) => problemOfAllowRule(rule) === undefined);
-  const deny = [...(options.disallowedTools ?? []), ...(permissions?.deny ?? [])];
-
+  // A project's settings are not read: nobody has said yet that the project is trusted.
+  const rules: SourcedRules[] = [
+    { source: "flag", allow: options.allowedTools, deny: options.disallowedTools },
+    { source: "user", allow: permissions?.allow, ask: permissions?.ask, deny: permissions?.deny },
+  ];
   const assertAllowed = (mode: PermissionMode) => {
     if (mode !== "bypassPermissions" || options.dangerouslySkipPermissions) return;
     throw new CadreError({
@@ -35,10 +32,29 @@ export function permissionSetup(options: SessionOptions): PermissionSetup {
     options.permissionMode ?? (options.dangerouslySkipPermissions ? "bypassPermissions" : undefined);
   const mode = wanted ?? permissions?.defaultMode ?? "default";
   assertAllowed(mode);
+  const { files, homeFolder, platform } = world;
   return {
-    rules: { allow: [...allowed, ...fromSettings], deny },
+    engine: createPermissionEngine({ files, homeFolder, platform, rules }),
     mode,
-    hiddenTools: new Set(deny.filter((rule) => !rule.includes("("))),
+    hiddenTools: new Set(
+      rules
+        .flatMap(({ deny }) => deny ?? [])
+        .filter(isWholeTool)
+        .map(nameOf),
+    ),
     assertAllowed,
   };
+}
+
+function isWholeTool(rule: string | { tool: string; args?: string | undefined }): boolean {
+  return typeof rule === "string" ? !rule.includes("(") : rule.args === undefined;
+}
+
+function nameOf(rule: string | { tool: string }): string {
+  return (typeof rule === "string" ? rule : rule.tool).trim();
+}
+
+/** One line for a person. */
+export function describeRuleProblem({ source, behavior, rule, problem }: RuleProblem): string {
+  return `the ${behavior} rule ${JSON.stringify(rule)} (${source}) is not understood: ${problem}`;
 }

@@ -11,6 +11,7 @@ export function createSessionTranscript(options: { world: World; files: SessionF
   let early: TranscriptRecord[] = [];
   let opening: Promise<TranscriptWriter> | undefined;
   let opened: TranscriptWriter | undefined;
+  let closed = false;
 
   async function open(): Promise<TranscriptWriter> {
     await assertNew();
@@ -38,10 +39,13 @@ export function createSessionTranscript(options: { world: World; files: SessionF
   return {
     path: files.transcript,
     append(record) {
+      // Whoever closed the session wanted its end: what is late is not recorded.
+      if (closed) return;
       if (opened) opened.append(record);
       else early.push(record);
     },
     async durable() {
+      if (closed) return;
       if (opened === undefined) {
         opening ??= open();
         try {
@@ -54,6 +58,8 @@ export function createSessionTranscript(options: { world: World; files: SessionF
       await opened?.durable();
     },
     async close() {
+      closed = true;
+      await opening?.catch(() => {});
       await opened?.close();
     },
   };

@@ -5,13 +5,15 @@
 import type { World } from "../base/world.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
-import type { PermissionAnswer, PermissionMode, PermissionRequest } from "../contracts/permission.ts";
+import type { PermissionMode } from "../contracts/permission.ts";
 import type { Settings } from "../contracts/settings.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { Model } from "../model/model.ts";
+import type { Questions } from "../permissions/broker.ts";
 import type { AskUser } from "../toolbox/ask-user-question.ts";
 import type { ApprovePlan } from "../toolbox/plan-mode.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { DecisionRecord } from "../transcript/record.ts";
 
 export interface SessionOptions {
   readonly world: World;
@@ -39,15 +41,27 @@ export interface SessionOptions {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** False: no transcript is written, and nothing can be resumed. */
   readonly keepTranscript?: boolean;
+  /** How long a permission question waits before it counts as refused. Default: as long as it takes. */
+  readonly permissionTimeoutMs?: number;
   /** Absent: nobody can be asked. */
   readonly surface?: Surface;
 }
 
-/** Who can be asked. What is missing is answered with a refusal that says so. */
+/**
+ * Who can be asked. What is missing is answered with a refusal that says so. Questions of permission are not
+ * among these: several surfaces can show them, see `Session.permissions`.
+ */
 export interface Surface {
-  askPermission?(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer>;
   askQuestions?: AskUser;
   approvePlan?: ApprovePlan;
+}
+
+/** The permission questions of all agents of a session. Without a subscriber, what would ask is denied. */
+export interface SessionPermissions extends Questions {
+  /** The latest ones, oldest first; the transcript has all. What was allowed because it only reads is not among them. */
+  readonly decisions: readonly DecisionRecord[];
+  /** Rules that are not understood, in words for a person. */
+  readonly warnings: readonly string[];
 }
 
 export interface Session {
@@ -58,6 +72,7 @@ export interface Session {
   readonly toolNames: readonly string[];
   readonly modelId: string;
   readonly permissionMode: PermissionMode;
+  readonly permissions: SessionPermissions;
   readonly messages: readonly Message[];
   /** Of all runs so far. */
   readonly totals: {

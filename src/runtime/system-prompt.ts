@@ -1,4 +1,5 @@
 /** What the main agent is told before anything else. Rendered once per session and never again (LO-5). */
+import { neutralizeTags } from "../base/markup.ts";
 import type { World } from "../base/world.ts";
 
 const instructions = `You are Cadre, an agent that works in a person's folder through tools.
@@ -31,8 +32,8 @@ export function renderSystemPrompt(options: {
 }): string {
   const { world, cwd, additionalFolders } = options;
   const facts = [
-    `Working folder: ${cwd}`,
-    ...additionalFolders.map((folder) => `Additional folder: ${folder}`),
+    `Working folder: ${neutralizeTags(cwd)}`,
+    ...additionalFolders.map((folder) => `Additional folder: ${neutralizeTags(folder)}`),
     `Platform: ${world.platform}`,
     `Date: ${new Date(world.clock.now()).toISOString().slice(0, 10)}`,
   ];

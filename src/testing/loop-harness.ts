@@ -78,7 +78,11 @@ export function createLoopHarness(options: {
         priceOf: () => 0,
         contextOf: (call, signal) => ({ world, signal, toolUseId: call.id, agent }),
         gate: async () => ({ allowed: true }),
-        queue: { take: () => queue.take(undefined), acknowledge: queue.acknowledge },
+        queue: {
+          take: () => queue.take(undefined),
+          waiting: () => queue.waiting(undefined),
+          acknowledge: queue.acknowledge,
+        },
         ...options.overrides,
       });
       try {

@@ -1,9 +1,12 @@
 /** A session without a runtime: for tests of surfaces. Each run plays the events it was given. */
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
-import type { PermissionMode } from "../contracts/permission.ts";
+import type { PermissionMode, PermissionRequest } from "../contracts/permission.ts";
 import { noUsage } from "../contracts/usage.ts";
+import { createPermissionBroker, type Verdict } from "../permissions/broker.ts";
 import type { RunResult, Session } from "../runtime/session.ts";
+import { createManualClock } from "./manual-clock.ts";
+import { createSeededRandom } from "./test-world.ts";
 
 /** Yields the events of a run and returns what differs from a run that went well. */
 export type ScriptedRun = (run: {
@@ -16,6 +19,8 @@ export interface ScriptedSession extends Session {
   readonly submitted: readonly (string | Block[] | undefined)[];
   readonly enqueued: readonly string[];
   readonly closed: boolean;
+  /** As a tool call would ask; no rule decides it. */
+  ask(request: PermissionRequest, signal?: AbortSignal): Promise<Verdict>;
 }
 
 export function createScriptedSession(
@@ -28,7 +33,16 @@ export function createScriptedSession(
   let mode: PermissionMode = "default";
   let closed = false;
   let running: AbortController | undefined;
+  const broker = createPermissionBroker({
+    clock: createManualClock(),
+    random: createSeededRandom(1),
+    grant: () => {},
+    keep: async (rules) => `kept ${rules.join(", ")}`,
+  });
   return {
+    permissions: Object.assign(broker, { decisions: [], warnings: [] }),
+    ask: (request, signal = new AbortController().signal) =>
+      broker.ask({ request, signal, judge: async () => ({ decision: "ask", reason: request.reason }) }),
     id: details.id ?? "11111111-1111-4111-8111-111111111111",
     transcriptPath: details.transcriptPath,
     cwd: "/project",

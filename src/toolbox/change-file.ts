@@ -51,6 +51,7 @@ export async function changeFile<Content extends NewText>(options: {
     const old = await loadUnchanged(path, context);
     const current = old && { bytes: old.bytes, decoded: decodeText(old.bytes) };
     const content = await change(current);
+    assertNoPlaceholder({ old: current?.decoded?.text ?? "", fresh: content.text, context });
     const bytes = encodeText(content.text, content.format);
     const written = await write({ path, old, bytes, context });
     context.agent.fileReads.record(written, hashOf(bytes));
@@ -67,6 +68,19 @@ export async function changeFile<Content extends NewText>(options: {
       content,
     };
   });
+}
+
+/** What was read had placeholders in place of secrets; written back, they would destroy them. */
+function assertNoPlaceholder(options: { old: string; fresh: string; context: ToolContext }): void {
+  const { old, fresh, context } = options;
+  const seen = context.agent.redactor?.redact(old) ?? old;
+  if (seen === old) return;
+  const placeholders = seen.match(/\[redacted: [^\]]*\]/g) ?? [];
+  const lost = placeholders.find((each) => fresh.includes(each) && !old.includes(each));
+  if (lost === undefined) return;
+  throw new ToolFailure(
+    `"${lost}" stands for a secret that the file holds and that was not shown to you. Nothing was written. Leave that part of the file as it is: change the lines around it with Edit.`,
+  );
 }
 
 /** Agents of one process work side by side on the same files; without a line, the later write would win. */

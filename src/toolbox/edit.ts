@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { neutralizeTags, restoreTags, restoreTagsOf } from "../base/markup.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { type CurrentFile, changeFile, type FileChange, type NewText } from "./change-file.ts";
@@ -82,8 +83,23 @@ async function edit({ input, current, path, context }: Edit): Promise<EditedText
       `${shown} is not empty, so an empty old_string does not say what to replace. Give the text to replace, or use Write to replace the whole file.`,
     );
   }
-  const spans = chooseSpans({ text, oldText, replaceAll: input.replace_all ?? false, shown });
-  return { ...replaceSpans({ text, spans, oldText, newText }), format };
+  const meant = asInFile({ text, oldText, newText });
+  const spans = chooseSpans({ text, oldText: meant.oldText, replaceAll: input.replace_all ?? false, shown });
+  return { ...replaceSpans({ text, spans, ...meant }), format };
+}
+
+/** Tags of the runtime are shown neutralised (docs/decisions/003): what was copied from there means what is in the file. */
+function asInFile(given: { text: string; oldText: string; newText: string }): {
+  oldText: string;
+  newText: string;
+} {
+  const { text, oldText, newText } = given;
+  const restored = restoreTags(oldText);
+  if (restored !== oldText && findMatches(text, oldText).length === 0)
+    return { oldText: restored, newText: restoreTags(newText) };
+  // Who names the tag as it is in the file knows it, and means the new text as it stands too.
+  const namesTag = neutralizeTags(oldText) !== oldText;
+  return { oldText, newText: namesTag ? newText : restoreTagsOf(text, newText) };
 }
 
 function chooseSpans(options: { text: string; oldText: string; replaceAll: boolean; shown: string }): Span[] {

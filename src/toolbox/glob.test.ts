@@ -36,6 +36,11 @@ describe.each([
     expect(await list("!**/*.ts")).toEqual(["e.js"]);
   });
 
+  it("prints a name with a line break on one line, quoted", async () => {
+    await given("two\nlines.ts", "plain.ts");
+    expect(await list("*.ts")).toEqual(['"two\\nlines.ts"', "plain.ts"]);
+  });
+
   it("searches another folder, and prints paths outside the current one as absolute", async () => {
     await given("src/a.ts", "lib/b.ts");
     expect(await list("*.ts", "src")).toEqual(["src/a.ts"]);

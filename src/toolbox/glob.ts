@@ -1,12 +1,14 @@
 import { resolve, sep } from "node:path";
 import * as z from "zod";
 import { throwIfCancelled } from "../base/cancellation.ts";
+import { compileGlob } from "../base/glob.ts";
 import type { FileInfo } from "../base/world.ts";
+import { expandHome } from "../permissions/locate-path.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { describeAccessError } from "./find-file.ts";
 import { formatCount } from "./line-numbers.ts";
-import { displayPath, expandHome, resolvePath } from "./resolve-path.ts";
+import { displayPath, resolvePath } from "./resolve-path.ts";
 import { createRipgrep, type Ripgrep } from "./ripgrep.ts";
 import { walkFiles } from "./walk-files.ts";
 
@@ -81,23 +83,23 @@ async function findMatching(search: Search): Promise<string[]> {
   // Names may contain what looks like a pattern: `[id].ts`.
   const literal = resolve(folder, pattern);
   if (await hasKind({ path: literal, kind: "file", context })) found.add(literal);
-  const { default: picomatch } = await import("picomatch");
-  const { base, rest } = splitPattern(pattern, picomatch.scan(pattern));
+  const { base, rest } = splitPattern(pattern);
   const root = resolve(folder, base);
   if (rest === "" || !(await hasKind({ path: root, kind: "folder", context }))) return [...found];
-  const matches = picomatch(rest, { dot: true });
+  const matches = compileGlob(rest);
   for (const path of await listFiles({ ...search, root })) if (matches(path)) found.add(resolve(root, path));
   return [...found];
 }
 
 /** The search begins in the deepest folder that the pattern names, which is also how ignored folders are reached. */
-function splitPattern(
-  pattern: string,
-  scanned: { base: string; glob: string; negated?: boolean },
-): { base: string; rest: string } {
+function splitPattern(pattern: string): { base: string; rest: string } {
   // With escapes or a negation the two parts do not simply add up to the pattern.
-  if (scanned.negated || pattern.includes("\\")) return { base: "", rest: pattern };
-  return { base: scanned.base, rest: scanned.glob };
+  if (pattern.startsWith("!") || pattern.includes("\\")) return { base: "", rest: pattern };
+  const segments = pattern.split("/");
+  const first = segments.findIndex((segment) => /[*?[{(]/.test(segment));
+  if (first === -1) return { base: pattern, rest: "" };
+  const base = segments.slice(0, first).join("/");
+  return { base: first === 1 && base === "" ? "/" : base, rest: segments.slice(first).join("/") };
 }
 
 async function hasKind(options: {

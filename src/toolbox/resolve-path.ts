@@ -2,7 +2,8 @@
  * toolbox/ owns the tools that an agent works with, a file per tool. A tool knows its contract (tools/) and
  * the world; it must not know the loop, the executor or other agents.
  */
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { expandHome } from "../permissions/locate-path.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 
@@ -16,16 +17,11 @@ export function resolvePath(input: string, context: PathContext): string {
   return resolve(context.agent.folder.current, expandHome(input, context.world.homeFolder));
 }
 
-/** `~` and `~/...` only: other users' homes are not looked up. */
-export function expandHome(input: string, homeFolder: string): string {
-  if (input === "~") return homeFolder;
-  return input.startsWith("~/") || input.startsWith(`~${sep}`) ? join(homeFolder, input.slice(2)) : input;
-}
-
-/** How a path is shown: relative when it lies in the agent's current folder, otherwise absolute. */
+/** How a path is shown, on one line: relative when it lies in the agent's current folder, otherwise absolute. */
 export function displayPath(path: string, context: PathContext): string {
   const fromCurrent = relative(context.agent.folder.current, path);
   if (fromCurrent === "") return ".";
   const isOutside = fromCurrent === ".." || fromCurrent.startsWith(`..${sep}`) || isAbsolute(fromCurrent);
-  return isOutside ? path : fromCurrent;
+  const shown = isOutside ? path : fromCurrent;
+  return /[\u0000-\u001f\u007f]/.test(shown) ? JSON.stringify(shown) : shown;
 }

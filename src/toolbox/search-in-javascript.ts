@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { throwIfCancelled } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
+import { compileGlob } from "../base/glob.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { splitLines } from "./line-numbers.ts";
@@ -23,7 +24,7 @@ export async function searchInJavaScript(
   context: ToolContext,
 ): Promise<TextSearchResult> {
   const pattern = compile(search);
-  const isWanted = await createFilter(search);
+  const isWanted = createFilter(search);
   const files: FileMatches[] = [];
   const notes: string[] = [];
   for await (const path of candidates(search, context)) {
@@ -55,19 +56,16 @@ function compile(search: TextSearch): RegExp {
   }
 }
 
-async function createFilter(search: TextSearch): Promise<(path: string) => boolean> {
+function createFilter(search: TextSearch): (path: string) => boolean {
   if (search.type !== undefined)
     throw new ToolFailure(
       "Search by type needs ripgrep, which is not installed. Use glob instead, such as *.ts.",
     );
   if (search.glob === undefined) return () => true;
-  const { default: picomatch } = await import("picomatch");
   // As in .gitignore: without a slash the name counts, in whatever folder.
   const isExcluded = search.glob.startsWith("!");
   const glob = isExcluded ? search.glob.slice(1) : search.glob;
-  const matches = glob.includes("/")
-    ? picomatch(glob.replace(/^\//, ""), { dot: true })
-    : picomatch(`**/${glob}`, { dot: true });
+  const matches = compileGlob(glob.includes("/") ? glob.replace(/^\//, "") : `**/${glob}`);
   return (path) => matches(path) !== isExcluded;
 }
 

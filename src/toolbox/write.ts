@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { restoreTagsOf } from "../base/markup.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import { type CurrentFile, changeFile, type FileChange, type NewText } from "./change-file.ts";
 import { countLines, formatCount } from "./line-numbers.ts";
@@ -51,7 +52,8 @@ interface FittedText extends NewText {
 function fitToFile(content: string, current: CurrentFile | undefined): FittedText {
   const old = current?.decoded;
   if (old === undefined) return { text: content, format: plainUtf8, linesBefore: 0 };
-  const unmarked = old.format.bom && content.startsWith("\uFEFF") ? content.slice(1) : content;
+  const meant = restoreTagsOf(old.text, content);
+  const unmarked = old.format.bom && meant.startsWith("\uFEFF") ? meant.slice(1) : meant;
   const text =
     isCrlfThroughout(old) && !unmarked.includes("\r") ? unmarked.replaceAll("\n", "\r\n") : unmarked;
   const linesBefore = countLines(old.text);

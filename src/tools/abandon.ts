@@ -6,25 +6,34 @@ const graceMs = 5_000;
 
 /**
  * A cancelled call is given a moment to end by itself (and to kill what it started). One that does not is
- * abandoned: `rejection` rejects, so that a tool which ignores its signal cannot hold up the loop.
+ * abandoned, so that a tool, or a question to a person, which ignores its signal cannot hold up the loop.
  */
-export function abandonAfterGrace(
-  clock: Clock,
-  signal: AbortSignal,
-): { rejection: Promise<never>; release(): void } {
+export interface Patience {
+  /** `work`, or a `CancelledError` when the grace is over. The work itself is not stopped by this. One at a time. */
+  waitFor<T>(work: Promise<T>): Promise<T>;
+  release(): void;
+}
+
+export function createPatience(clock: Clock, signal: AbortSignal): Patience {
   let timer: Timer | undefined;
-  let onAbort = () => {};
-  const rejection = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      timer = clock.setTimer(graceMs, () => reject(new CancelledError(reasonOf(signal))), { unref: true });
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  // Nobody may be waiting any more when the grace ends.
-  rejection.catch(() => {});
+  let abandoned: CancelledError | undefined;
+  // A race against one long promise would keep something for every step of the call.
+  let giveUp: ((error: CancelledError) => void) | undefined;
+  const onAbort = () => {
+    timer = clock.setTimer(graceMs, () => {
+      abandoned = new CancelledError(reasonOf(signal));
+      giveUp?.(abandoned);
+    });
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
   return {
-    rejection,
+    waitFor: (work) =>
+      new Promise((resolve, reject) => {
+        giveUp = reject;
+        work.then(resolve, reject);
+        if (abandoned) reject(abandoned);
+      }),
     release() {
       signal.removeEventListener("abort", onAbort);
       timer?.cancel();

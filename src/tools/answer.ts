@@ -1,6 +1,10 @@
-/** From what a call came to, to what the model reads. */
+/**
+ * From what a call came to, to what the model reads. Nothing reaches it but through here, so that no result
+ * speaks with the runtime's voice (PE-10) or holds one of its secrets (PE-11).
+ */
 import { CadreError, messageOf } from "../base/errors.ts";
-import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
+import { neutralizeTags } from "../base/markup.ts";
+import type { ResultContentBlock, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { limitResult } from "./result-store.ts";
 import { type Tool, ToolFailure, type ToolOutcome } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -14,17 +18,20 @@ export async function answerOf(options: {
   const { call, tool, outcome, context } = options;
   const limit = (text: string) =>
     limitResult({
-      text,
+      // Before anything is cut off or put away: half a secret would not be recognised.
+      text: withoutSecrets(text, context),
       maxChars: tool?.maxResultChars ?? Number.POSITIVE_INFINITY,
       store: context.agent.results,
       name: call.name,
     });
   const content =
     typeof outcome.content === "string"
-      ? await limit(outcome.content)
-      : await Promise.all(
-          outcome.content.map(async (block) =>
-            block.type === "text" ? { ...block, text: await limit(block.text) } : block,
+      ? neutralizeTags(await limit(outcome.content))
+      : neutralizeBlocks(
+          await Promise.all(
+            outcome.content.map(async (block) =>
+              block.type === "text" ? { ...block, text: await limit(block.text) } : block,
+            ),
           ),
         );
   return {
@@ -35,8 +42,35 @@ export async function answerOf(options: {
   };
 }
 
-export function errorResult(call: ToolUseBlock, text: string): ToolResultBlock {
-  return { type: "tool_result", tool_use_id: call.id, content: text, is_error: true };
+export function errorResult(call: ToolUseBlock, text: string, context?: ToolContext): ToolResultBlock {
+  const content = neutralizeTags(withoutSecrets(text, context));
+  return { type: "tool_result", tool_use_id: call.id, content, is_error: true };
+}
+
+function withoutSecrets(text: string, context: ToolContext | undefined): string {
+  return context?.agent.redactor?.redact(text) ?? text;
+}
+
+function neutralizeBlocks(blocks: readonly ResultContentBlock[]): ResultContentBlock[] {
+  const clean: ResultContentBlock[] = [];
+  /** Texts side by side: a tag may begin in one and end in another. */
+  let texts: string[] = [];
+  const endTexts = () => {
+    const each = texts.map((text) => neutralizeTags(text));
+    const joined = neutralizeTags(texts.join(""));
+    const parts = joined === each.join("") ? each : [joined];
+    clean.push(...parts.map((text) => ({ type: "text" as const, text })));
+    texts = [];
+  };
+  for (const block of blocks) {
+    if (block.type === "text") texts.push(block.text);
+    else {
+      endTexts();
+      clean.push(block);
+    }
+  }
+  endTexts();
+  return clean;
 }
 
 /** A `ToolFailure` was written for the model. Anything else is told as what it is: a fault of the tool. */

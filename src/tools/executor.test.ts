@@ -366,3 +366,67 @@ describe("the streaming executor", () => {
     expect(log).toEqual(["start a"]);
   });
 });
+
+describe("tools and gates that break their promises", () => {
+  it("a tool that cannot say what it is: the call is answered, not run", async () => {
+    const { tool } = controlledTools();
+    const fickle: Tool = {
+      ...tool("Look", { safe: true }),
+      bind() {
+        throw new Error("no idea");
+      },
+    };
+    const { executor } = harness([fickle]);
+    executor.add(call("Look", "a"));
+    executor.messageEnded();
+    expect(texts(await executor.results())).toEqual(["The tool failed unexpectedly: no idea"]);
+  });
+
+  it("a result that cannot be recorded early is handed out all the same", async () => {
+    const { tool, open } = controlledTools();
+    const { executor } = harness([tool("Do", { safe: false })], {
+      recordResult() {
+        throw new Error("closed");
+      },
+    });
+    executor.add(call("Do", "a"));
+    await settle();
+    open.get("a")?.finish("done");
+    executor.messageEnded();
+    expect(texts(await executor.results())).toEqual(["done"]);
+  });
+
+  it("a question of permission that nobody answers is over after a grace when the call is cancelled", async () => {
+    const { tool, log } = controlledTools();
+    const clock = createManualClock();
+    const { executor, scope } = harness([tool("Do", { safe: false })], {
+      clock,
+      gate: () => new Promise<never>(() => {}),
+    });
+    executor.add(call("Do", "a"));
+    executor.messageEnded();
+    await settle();
+    scope.cancel("the session was closed");
+    await clock.advance(5_000);
+    expect(texts(await executor.results())).toEqual([expect.stringContaining("the session was closed")]);
+    expect(log).toEqual([]);
+  });
+
+  it("an interrupt ends the wait for permission, also of a call that would block", async () => {
+    const { tool, log } = controlledTools();
+    const { executor } = harness([tool("Do", { safe: false, interruptBehavior: "block" })], {
+      gate: ({ context }) =>
+        new Promise((_, reject) =>
+          context.signal.addEventListener("abort", () => reject(context.signal.reason)),
+        ),
+    });
+    executor.add(call("Do", "a"));
+    executor.messageEnded();
+    await settle();
+    executor.interrupt();
+    expect(texts(await executor.results())).toEqual([
+      "Not run: the user interrupted before this call started.",
+    ]);
+    expect(log).toEqual([]);
+  });
+});

@@ -9,9 +9,16 @@ import { isCancelled, messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
-import { abandonAfterGrace } from "./abandon.ts";
+import { createPatience, type Patience } from "./abandon.ts";
 import { answerOf, errorResult, failureText } from "./answer.ts";
-import { type BoundCall, findTool, type Tool, ToolFailure, type ToolOutcome } from "./tool.ts";
+import {
+  type BoundCall,
+  findTool,
+  type InvalidInput,
+  type Tool,
+  ToolFailure,
+  type ToolOutcome,
+} from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
 /** May this call run? Handed in from above, asked for every call. */
@@ -63,6 +70,8 @@ interface Entry {
   readonly bound: BoundCall | undefined;
   state: "queued" | "executing" | "completed" | "yielded";
   scope: Scope | undefined;
+  /** It is at work itself: until then it only waits for permission, or for the disk. */
+  begun: boolean;
   startedMs: number;
   durationMs: number;
   result: ToolResultBlock | undefined;
@@ -71,6 +80,7 @@ interface Entry {
   stopped: string | undefined;
 }
 
+const notBegunText = "Not run: the user interrupted before this call started.";
 const interruptedText =
   "The user interrupted this call before it finished. What it had done until then may stand.";
 
@@ -88,13 +98,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   function add(call: ToolUseBlock, problem?: string): void {
     const tool = findTool(options.tools, call.name);
-    const bound = problem === undefined ? tool?.bind(call.input) : undefined;
+    const bound = problem === undefined && tool !== undefined ? bindCall(tool, call) : undefined;
     const entry: Entry = {
       call,
       tool,
       bound: bound?.ok ? bound : undefined,
       state: "queued",
       scope: undefined,
+      begun: false,
       startedMs: 0,
       durationMs: 0,
       result: undefined,
@@ -156,23 +167,36 @@ export function createExecutor(options: ExecutorOptions): Executor {
       result = errorResult(
         entry.call,
         wasStopped(entry.scope, error) ? stoppedText(entry, error) : failureText(error),
+        contextOf(entry, entry.scope),
       );
     }
     entry.scope.release();
     executing.delete(entry);
     entry.durationMs = options.clock.monotonicMs() - entry.startedMs;
-    if (entry.bound?.isReadOnly === false && !discarded) options.recordResult(result);
+    keepResult(entry, result);
     if (failsSiblings) stopSiblings(entry);
     complete(entry, result);
     advance();
   }
 
   async function execute(entry: Entry, scope: Scope): Promise<ToolOutcome> {
+    const patience = createPatience(options.clock, scope.signal);
+    try {
+      return await runCall(entry, { scope, patience });
+    } finally {
+      patience.release();
+    }
+  }
+
+  async function runCall(
+    entry: Entry,
+    { scope, patience }: { scope: Scope; patience: Patience },
+  ): Promise<ToolOutcome> {
     const { call, tool, bound } = entry;
     if (tool === undefined || bound === undefined)
       throw new Error(`${call.name} was started without being bound`);
     const context = contextOf(entry, scope);
-    const verdict = await options.gate({ tool, call, bound, context });
+    const verdict = await patience.waitFor(options.gate({ tool, call, bound, context }));
     if (!verdict.allowed) {
       options.emit({ type: "call-denied", call, reason: verdict.message });
       return { content: verdict.message, isError: true, output: undefined };
@@ -183,22 +207,28 @@ export function createExecutor(options: ExecutorOptions): Executor {
       await options.makeDurable(call);
       throwIfCancelled(scope.signal);
     }
+    entry.begun = true;
     options.emit({ type: "call-start", call });
     const running = bound.run(context);
-    const abandoned = abandonAfterGrace(options.clock, scope.signal);
+    for (;;) {
+      const step = await patience.waitFor(running.next());
+      if (step.done) return step.value;
+      options.emit({
+        type: "call-progress",
+        toolUseId: call.id,
+        toolName: tool.name,
+        progress: step.value,
+      });
+    }
+  }
+
+  /** The message that carries the result will be recorded too, so a failure here loses nothing. */
+  function keepResult(entry: Entry, result: ToolResultBlock): void {
+    if (entry.bound?.isReadOnly !== false || discarded) return;
     try {
-      for (;;) {
-        const step = await Promise.race([running.next(), abandoned.rejection]);
-        if (step.done) return step.value;
-        options.emit({
-          type: "call-progress",
-          toolUseId: call.id,
-          toolName: tool.name,
-          progress: step.value,
-        });
-      }
-    } finally {
-      abandoned.release();
+      options.recordResult(result);
+    } catch {
+      // Whoever records the message is told.
     }
   }
 
@@ -252,9 +282,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return entries.flatMap((entry) => (entry.result ? [entry.result] : []));
     },
     interrupt() {
-      refusal ??= "Not run: the user interrupted before this call started.";
+      refusal ??= notBegunText;
       for (const entry of [...executing]) {
-        if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText);
+        if (!entry.begun) stop(entry, notBegunText);
+        else if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText);
       }
       advance();
     },
@@ -269,6 +300,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return hasEffects;
     },
   };
+}
+
+/** `bind` promises not to throw, but a tool comes from anywhere, and a call without a result would end the run. */
+function bindCall(tool: Tool, call: ToolUseBlock): BoundCall | InvalidInput {
+  try {
+    return tool.bind(call.input);
+  } catch (error) {
+    return { ok: false, problem: failureText(error) };
+  }
 }
 
 /** A tool may turn its cancellation into an error of its own kind; one it wrote for the model is kept. */

@@ -1,3 +1,4 @@
+import type { Redactor } from "../base/secrets.ts";
 import type { World } from "../base/world.ts";
 import type { RunSource } from "../contracts/event.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
@@ -26,6 +27,8 @@ export interface AgentScope {
   readonly mode: ModeSwitch;
   /** The environment of child processes: secrets of the runtime are already taken out. */
   readonly toolEnv: Readonly<Record<string, string | undefined>>;
+  /** Takes the runtime's secrets out of what tools answer. Absent: there are none. */
+  readonly redactor?: Redactor;
 }
 
 export interface WorkingFolder {

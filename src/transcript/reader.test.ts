@@ -171,3 +171,33 @@ describe("a transcript", () => {
     expect(seen).toBe(3);
   });
 });
+
+describe("calls that started after their message was recorded", () => {
+  const started: TranscriptRecord = {
+    type: "calls",
+    messageUuid: "a",
+    content: [call("1"), call("2")],
+    started: ["1", "2"],
+  };
+
+  it("do not bring the message a second time", async () => {
+    const { messages } = await load([
+      head,
+      message("u", "user", [text("go")]),
+      message("a", "assistant", [call("1"), call("2")]),
+      started,
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(JSON.stringify(messages.at(-1))).toContain("outcome is unknown");
+  });
+
+  it("are forgotten when the message was thrown away and another took its place", async () => {
+    const { messages } = await load([
+      head,
+      message("u", "user", [text("go")]),
+      started,
+      message("b", "assistant", [text("done")]),
+    ]);
+    expect(messages.map(({ uuid }) => uuid)).toEqual(["u", "b"]);
+  });
+});

@@ -85,7 +85,8 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
       takeMessage(reading, record.message);
       return undefined;
     case "calls":
-      reading.unfinished = record;
+      // A call that had to wait its turn starts after its message was recorded: then nothing is unfinished.
+      if (reading.messages.at(-1)?.uuid !== record.messageUuid) reading.unfinished = record;
       for (const id of record.started) reading.startedCalls.add(id);
       return undefined;
     case "result":
@@ -97,6 +98,7 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
     case "compaction":
       reading.messages = [...record.messages];
       return undefined;
+    case "decision":
     case "run-end":
       return undefined;
   }
@@ -104,7 +106,8 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
 
 function takeMessage(reading: Reading, message: Message): void {
   reading.messages.push(message);
-  if (message.uuid === reading.unfinished?.messageUuid) reading.unfinished = undefined;
+  // What follows is that message, or shows that it was thrown away and asked for again.
+  reading.unfinished = undefined;
   for (const uuid of message.queueItems ?? []) reading.waiting.delete(uuid);
   if (message.role === "assistant") return;
   // Once the results stand in a message, the records that kept them early are void.

@@ -51,6 +51,22 @@ export const ResultRecord = z.object({ type: z.literal("result"), result: ToolRe
 
 export const QueueRecord = z.object({ type: z.literal("queue"), item: QueueItem });
 
+/** Whether a call was allowed, and by what. The call itself stands in its message. */
+export const DecisionRecord = z.object({
+  type: z.literal("decision"),
+  /** ISO 8601. */
+  timestamp: z.string(),
+  toolUseId: z.string(),
+  /** Absent for the main agent. */
+  agentId: z.string().optional(),
+  tool: z.string(),
+  decision: z.enum(["allow", "deny"]),
+  reason: z.string(),
+  rule: z.object({ source: z.string(), rule: z.string() }).optional(),
+  /** `nobody`: it had to be asked, and nobody could be or did answer. */
+  by: z.enum(["rule", "mode", "person", "nobody"]),
+});
+
 /** From here on the history is these messages and what follows. */
 export const CompactionRecord = z.object({ type: z.literal("compaction"), messages: z.array(Message) });
 
@@ -69,9 +85,11 @@ export const TranscriptRecord = z.discriminatedUnion("type", [
   CallsRecord,
   ResultRecord,
   QueueRecord,
+  DecisionRecord,
   CompactionRecord,
   RunEndRecord,
 ]);
 export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
+export type DecisionRecord = z.infer<typeof DecisionRecord>;
 export type PrefixRecord = z.infer<typeof PrefixRecord>;
 export type HeadRecord = z.infer<typeof HeadRecord>;

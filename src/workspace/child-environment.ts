@@ -2,6 +2,7 @@
  * The environment of the processes that tools start. It carries no secret of the runtime (PE-11), and nothing
  * in it makes a command wait for a person, or makes git run what a repository's configuration names.
  */
+import { isRuntimeSecret } from "../base/secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,7 +16,7 @@ export function childEnvironment(
   const secretNames = new Set(options.secretNames);
   const kept = Object.entries(env).filter(
     ([name, value]) =>
-      value !== undefined && !secretNames.has(name) && !isSecret(name) && !misleading.has(name),
+      value !== undefined && !secretNames.has(name) && !isRuntimeSecret(name) && !misleading.has(name),
   );
   return withGitConfig({ ...Object.fromEntries(kept), ...nobodyIsThere }, [
     // A program of the repository's choice that git runs to learn which files changed.
@@ -32,14 +33,6 @@ export function childEnvironment(
  */
 export function readOnlyEnvironment(env: Environment): Environment {
   return withGitConfig({ ...env, GIT_NO_LAZY_FETCH: "1" }, [["core.hooksPath", "/dev/null"]]);
-}
-
-/** The runtime's own keys. Those of the user's programs are the user's business and stay. */
-function isSecret(name: string): boolean {
-  return (
-    /^(ANTHROPIC|OPENAI|CADRE)_(.*_)?(KEY|TOKEN|SECRET|PASSWORD|HEADERS)(_|$)/i.test(name) ||
-    /^OTEL_EXPORTER_OTLP_(.*_)?HEADERS$/.test(name)
-  );
 }
 
 /** Variables that change what the shell, git or a search means. */

@@ -369,7 +369,7 @@ describe("what goes wrong", () => {
     expect((await cadre(["-p", "hello"], { env })).code).toBe(0);
     const { code, stdout } = await cadre(["doctor"], { env });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^warn {2}git: not found$/m);
+    expect(stdout).toMatch(/^warn {2}git {7}not found$/m);
   });
 });
 
@@ -409,7 +409,7 @@ describe("cadre doctor", () => {
     const { code, stdout, stderr } = await cadre(["doctor"], { env });
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^ok {4}model: claude-\S+ at http:\/\/127\.0\.0\.1:9\/base, the default; key from ANTHROPIC_API_KEY$/m,
+      /^ok {4}model {5}claude-\S+ at http:\/\/127\.0\.0\.1:9\/base, the default; key from ANTHROPIC_API_KEY$/m,
     );
     expect(stdout + stderr).not.toMatch(/hidden|sk-test/);
   });
@@ -418,12 +418,14 @@ describe("cadre doctor", () => {
     const fine = await cadre(["doctor", "--json"]);
     expect(fine.code).toBe(0);
     expect(JSON.parse(fine.stdout)).toMatchObject({ version: "1.2.3", ok: true });
+    const search = { name: "search", state: "ok", message: expect.stringContaining("came with Cadre") };
+    expect(JSON.parse(fine.stdout).findings).toContainEqual(search);
     const broken = await cadre(["doctor", "--json", "--settings", "{"]);
     expect(broken.code).toBe(1);
     expect(JSON.parse(broken.stdout)).toMatchObject({ ok: false });
     const homeless = await cadre(["doctor"], { env: { HOME: join(home, "gone") } });
     expect(homeless.code).toBe(1);
-    expect(homeless.stdout).toMatch(/^fail {2}home: /m);
+    expect(homeless.stdout).toMatch(/^fail {2}home {6}/m);
   });
 });
 

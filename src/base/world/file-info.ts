@@ -8,6 +8,7 @@ export function infoOf(stats: Stats): FileInfo {
     mtimeMs: stats.mtimeMs,
     mode: stats.mode & 0o7777,
     inode: stats.ino,
+    links: stats.nlink,
   };
 }
 

@@ -1,5 +1,6 @@
 import { watch } from "node:fs";
 import * as fs from "node:fs/promises";
+import { dirname } from "node:path";
 import { systemCodeOf } from "../errors.ts";
 import type { FileSystem } from "../world.ts";
 import { infoOf, kindOf } from "./file-info.ts";
@@ -19,9 +20,7 @@ export function createNodeFiles(): FileSystem {
       const entries = await fs.readdir(path, { withFileTypes: true });
       return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
     },
-    makeFolder: async (path, options) => {
-      await fs.mkdir(path, { recursive: options?.recursive, mode: options?.mode });
-    },
+    makeFolder,
     rename: (from, to) => fs.rename(from, to),
     link: (existing, to) => fs.link(existing, to),
     symlink: (target, path) => fs.symlink(target, path),
@@ -31,6 +30,29 @@ export function createNodeFiles(): FileSystem {
     syncFolder,
     watch: watchPath,
   };
+}
+
+async function makeFolder(path: string, options?: { recursive?: boolean; mode?: number }): Promise<void> {
+  try {
+    await fs.mkdir(path, options);
+  } catch (error) {
+    // For a folder that cannot be made, in a place that exists, Node says that the place does not.
+    if (!options?.recursive || systemCodeOf(error) !== "ENOENT") throw error;
+    await makeStep(path, options.mode);
+  }
+}
+
+/** One folder at a time, so that the system's own reason is heard. */
+async function makeStep(path: string, mode: number | undefined): Promise<void> {
+  try {
+    await fs.mkdir(path, { mode });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === "EEXIST" && (await fs.stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeStep(dirname(path), mode);
+    await fs.mkdir(path, { mode });
+  }
 }
 
 async function remove(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {

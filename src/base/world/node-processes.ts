@@ -47,6 +47,7 @@ function spawnChild(options: Start): ChildProcess {
   const stdout = createProcessOutput(child.stdout, clock);
   const stderr = createProcessOutput(child.stderr, clock);
   const target = createSignalTarget(child.pid, ownGroup && process.platform !== "win32");
+  takeAlong(target, child);
   const exited = exitOf({ child, command, cwd: options.cwd, outputs: [stdout, stderr], target });
   feedInput(child, options.input);
   return {
@@ -68,6 +69,20 @@ interface SignalTarget {
   signal(signal: NodeJS.Signals): void;
   /** The process itself has ended; what it left behind in its group can still be signalled. */
   leaderExited(): void;
+}
+
+/** Of this process: what still runs when it exits is ended with it, whoever started it and whyever it exits. */
+const running = new Set<SignalTarget>();
+
+function takeAlong(target: SignalTarget, child: NodeChild): void {
+  if (child.pid === undefined) return;
+  if (!process.listeners("exit").includes(endRunning)) process.on("exit", endRunning);
+  running.add(target);
+  child.once("exit", () => running.delete(target));
+}
+
+function endRunning(): void {
+  for (const target of running) target.signal("SIGKILL");
 }
 
 /** Once nobody is left, the id is never signalled again: the system may have given it to a stranger. */

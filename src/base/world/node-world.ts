@@ -1,4 +1,5 @@
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
 import type { World } from "../world.ts";
 import { createNodeClock } from "./node-clock.ts";
 import { createNodeFiles } from "./node-files.ts";
@@ -17,7 +18,24 @@ export function createNodeWorld(options: { env?: World["env"] } = {}): World {
     network: createNodeNetwork({ env }),
     env,
     platform: process.platform,
-    homeFolder: env.HOME || homedir(),
-    tempFolder: env.TMPDIR || tmpdir(),
+    homeFolder: homeFolderOf(env),
+    tempFolder: firstAbsolute([() => env.TMPDIR, tmpdir]) ?? "/tmp",
   };
+}
+
+/** An empty or relative HOME would put private files into whatever folder the program was started in. */
+function homeFolderOf(env: World["env"]): string {
+  return firstAbsolute([() => env.HOME, homedir, () => userInfo().homedir]) ?? "/";
+}
+
+function firstAbsolute(sources: readonly (() => string | undefined)[]): string | undefined {
+  for (const source of sources) {
+    try {
+      const path = source();
+      if (path !== undefined && isAbsolute(path)) return path;
+    } catch {
+      // The system does not know this user.
+    }
+  }
+  return undefined;
 }

@@ -1,6 +1,9 @@
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../testing/manual-clock.ts";
+import { createTempWorkspace } from "../../testing/temp-workspace.ts";
 import { createProcessOutput } from "./process-output.ts";
 
 const chunk = Buffer.alloc(100_000, "x");
@@ -50,6 +53,31 @@ describe("a process's output", () => {
     const pieces: string[] = [];
     for await (const piece of output.chunks) pieces.push(Buffer.from(piece).toString());
     expect(pieces).toEqual(["kept"]);
+  });
+
+  it("is not quiet while what has arrived could not be read yet", async () => {
+    const folder = await createTempWorkspace();
+    const server = createServer();
+    const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
+    await new Promise<void>((resolve) => server.listen(join(folder.path, "pipe"), resolve));
+    const pipe = connect(join(folder.path, "pipe"));
+    const writer = await accepted;
+    let timeIsUp = () => {};
+    const setTimer = (_ms: number, callback: () => void) => {
+      timeIsUp = callback;
+      return { cancel() {} };
+    };
+    const output = createProcessOutput(pipe, { ...createManualClock(), setTimer });
+    await turn();
+    // All in one go: the event loop does not come to look at the pipe in between.
+    writer.end(chunk);
+    output.endWhenQuiet();
+    timeIsUp();
+    let received = 0;
+    for await (const piece of output.chunks) received += piece.length;
+    expect(received).toBe(chunk.length);
+    await new Promise((resolve) => server.close(resolve));
+    await folder.remove();
   });
 
   it("flows on, unseen, when its reader has left", async () => {

@@ -86,11 +86,14 @@ export function createProcessOutput(stream: Readable | null, clock: Clock): Proc
   function checkQuiet(checksLeft: number): void {
     receivedSinceCheck = false;
     const timer = clock.setTimer(quietMs, () => {
-      if (ended || stream === null) return;
-      // Paused means that the reader is slow, not that the pipe is quiet.
-      if (stream.isPaused()) checkQuiet(checksLeft);
-      else if (receivedSinceCheck && checksLeft > 1) checkQuiet(checksLeft - 1);
-      else stream.destroy();
+      // A busy program is late to read what has long arrived: it does so now, before the pipe counts as quiet.
+      setImmediate(() => {
+        if (ended || stream === null) return;
+        // Paused means that the reader is slow, not that the pipe is quiet.
+        if (stream.isPaused()) checkQuiet(checksLeft);
+        else if (receivedSinceCheck && checksLeft > 1) checkQuiet(checksLeft - 1);
+        else stream.destroy();
+      });
     });
     void endedPromise.then(timer.cancel);
   }

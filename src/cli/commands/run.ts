@@ -1,11 +1,13 @@
 /** `cadre [PROMPT]`: from arguments to a session on a surface. */
 
+import { unlessCancelled } from "../../base/cancellation.ts";
+import { isCancelled } from "../../base/errors.ts";
 import { createNodeWorld } from "../../base/world/node-world.ts";
 import type { World } from "../../base/world.ts";
 import { loadSettings } from "../../config/settings.ts";
 import type { Model } from "../../model/model.ts";
-import { buildModel } from "../../runtime/build-model.ts";
 import { createSession } from "../../runtime/create-session.ts";
+import { createModelSource } from "../../runtime/model-source.ts";
 import type { Session, Surface } from "../../runtime/session.ts";
 import type { SessionChoices } from "../../surfaces/headless/control.ts";
 import { toJsonLine } from "../../surfaces/headless/json-lines.ts";
@@ -43,7 +45,7 @@ export async function runPrompt(options: {
   if (values["input-format"] === "stream-json") return await streamInput(start, positionals);
   if (isConversation(values)) return await converse(start, singlePrompt(positionals));
 
-  const prompt = await readPrompt({
+  const reading = readPrompt({
     positionals,
     promptFile: values["prompt-file"],
     stdin: process.stdin,
@@ -51,6 +53,10 @@ export async function runPrompt(options: {
     world,
     warn: (message) => io.stderr.write(`cadre: ${message}\n`),
   });
+  const prompt = await unlessCancelled(reading, io.interruption.signal).catch((error: unknown) => {
+    if (!isCancelled(error)) throw error;
+  });
+  if (prompt === undefined) return io.interruption.exitCode();
   const opener = createOpener(start);
   return await runHeadless({
     open: () => opener.open({}),
@@ -84,15 +90,13 @@ async function streamInput(start: Start, positionals: readonly string[]): Promis
   assertNoPrompt(start.values, positionals);
   const { runStream } = await import("../../surfaces/headless/run-stream.ts");
   const { createPermissionBridge } = await import("../../surfaces/headless/permission-bridge.ts");
-  const { io, values, request, world } = start;
+  const { io, values, request } = start;
   const opener = createOpener(start);
   const emit = (message: WireMessage) => io.stdout.write(toJsonLine(message));
   const permissions =
-    values["permission-prompt-tool"] === undefined
-      ? undefined
-      : createPermissionBridge({ emit, uuid: () => world.random.uuid() });
+    values["permission-prompt-tool"] === undefined ? undefined : createPermissionBridge({ emit });
   return await runStream({
-    open: (choices) => opener.open(choices, permissions && { askPermission: permissions.askPermission }),
+    open: (choices) => opener.open(choices),
     input: process.stdin,
     emit,
     context: wireContext(start),
@@ -119,7 +123,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
       const loaded = await loadSettings({ world, cwd: request.startFolder, flag: values.settings });
       for (const warning of loaded.warnings) await io.stderr.write(`cadre: warning: ${warning}\n`);
       const { settings } = loaded;
-      model = await buildModel({ world, flag: choices.model ?? values.model, settings });
+      model = await createModelSource({ world, settings }).model(choices.model ?? values.model);
       log?.(`model ${model.provider}/${model.id}`);
       const session = createSession({
         world,
@@ -140,6 +144,8 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         keepTranscript: !values["no-session-persistence"],
         surface,
       });
+      for (const warning of session.permissions.warnings)
+        await io.stderr.write(`cadre: warning: ${warning}\n`);
       log?.(`session ${session.id}, transcript ${session.transcriptPath ?? "not kept"}`);
       return log === undefined ? session : withRunLog(session, log);
     },

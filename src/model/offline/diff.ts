@@ -17,6 +17,37 @@ export interface FileDiff {
   readonly cut: boolean;
 }
 
+/** The files of a whole diff, as git prints it. */
+export function filesInDiff(text: string): FileDiff[] {
+  return text.split(/^(?=diff --git )/m).flatMap((part) => {
+    if (!part.startsWith("diff --git ")) return [];
+    const head = part.split(/^@@ /m, 1)[0] ?? "";
+    const added = addedLinesOf(part);
+    const body = part.slice(head.length).split("\n");
+    return [
+      {
+        path: pathIn(head),
+        added,
+        addedCount: added.length,
+        removedCount: body.filter((line) => line.startsWith("-")).length,
+        isNew: /^new file mode/m.test(head),
+        isDeleted: /^deleted file mode/m.test(head),
+        isBinary: /^(?:Binary files |GIT binary patch)/m.test(head),
+        cut: false,
+      },
+    ];
+  });
+}
+
+/** Of a file that was deleted, the name it had. */
+function pathIn(head: string): string {
+  const named = (mark: string) =>
+    new RegExp(`^${mark} ("?)(?:[a-z]/)?(.*?)\\1\\t?$`, "m").exec(head)?.[2]?.replace(/^\/dev\/null$/, "");
+  return (
+    named("\\+\\+\\+") || named("---") || /^diff --git "?a\/(.*?)"? "?b\//.exec(head)?.[1] || "(no name)"
+  );
+}
+
 /** Reads the diff of one file, as `git diff --unified=0` prints it. */
 export function addedLinesOf(diff: string): AddedLine[] {
   const added: AddedLine[] = [];

@@ -40,7 +40,7 @@ export function docOfFile(path: string, lines: readonly string[]): string | unde
     ) {
       // A comment directly above code speaks of that code, unless it says that it is about the file.
       const aboutFile =
-        /^\s*(?:$|import\b|package\b|use\b|from\b|#include|namespace\b|\/\/|\/\*|export \* |mod\b|pub mod\b)/.test(
+        /^\s*(?:$|import\b|package\b|use\b|from\b|#include|namespace\b|\/\/|\/\*|export \* |mod\b|pub mod\b|module\b|#pragma|#ifndef)/.test(
           lines[end] ?? "",
         );
       return aboutFile || /^\s*(?:\/\/!|\/\*!)/.test(lines[at] ?? "") ? text : undefined;
@@ -103,14 +103,15 @@ function bodyStart(lines: readonly string[], at: number): number | undefined {
   return undefined;
 }
 
+/** Its first paragraph: the string itself may be long. */
 function docstringAt(lines: readonly string[], at: number): string | undefined {
-  const open = /^\s*[rRuU]?("""|'''|"(?!"")|'(?!''))/.exec(lines[at] ?? "");
+  const open = /^\s*[rRuUbB]?("""|'''|"(?!"")|'(?!''))/.exec(lines[at] ?? "");
   if (open?.[1] === undefined) return undefined;
   const rest = [(lines[at] ?? "").slice(open[0].length), ...lines.slice(at + 1, at + 40)].join("\n");
   const end = rest.indexOf(open[1]);
-  if (end < 0 || (open[1].length === 1 && rest.slice(0, end).includes("\n"))) return undefined;
-  const text = rest
-    .slice(0, end)
+  if (open[1].length === 1 && (end < 0 || rest.slice(0, end).includes("\n"))) return undefined;
+  const text = (end < 0 ? rest : rest.slice(0, end))
+    .replace(/^\\\n/, "")
     .trim()
     .split(/\n\s*\n/, 1)[0]
     ?.replace(/\s+/g, " ");
@@ -122,7 +123,7 @@ function isLineComment(path: string, line: string): boolean {
 }
 
 function usesHash(path: string): boolean {
-  return ["Python", "Ruby", "Shell", "Perl", "Elixir", "R", "YAML", "TOML"].includes(
+  return ["Python", "Ruby", "Shell", "Perl", "Elixir", "R", "YAML", "TOML", "Makefile", "CMake"].includes(
     languageOf(path)?.name ?? "",
   );
 }
@@ -146,7 +147,9 @@ function cleaned(lines: readonly string[]): string | undefined {
     .join("\n")
     .trim()
     .split(/\n\s*\n|\n\s*@\w/, 1)[0]
-    ?.replace(/\s+/g, " ")
+    ?.replace(/<\/?(?:summary|remarks|para|p|c|code|b|i|em)\b[^>]*>/g, " ")
+    .replace(/\{@(?:link|code|linkplain) +([^}]*)\}/g, "$1")
+    .replace(/\s+/g, " ")
     .trim();
   return text === undefined || text === "" || text.startsWith("@") ? undefined : text;
 }

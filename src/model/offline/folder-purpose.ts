@@ -1,18 +1,8 @@
-/** One true line about a folder: what its authors say, else what is in it. */
+/** What a folder is for, as its authors say it. */
 import { docOfFile, firstParagraph, firstSentence } from "./doc-comment.ts";
-import { baseNameOf, extensionOf, folderOf, isTestFile, languageOf } from "./languages.ts";
+import { baseNameOf, folderOf, isTestFile, languageOf } from "./languages.ts";
 import { parsePackage, parseToml, tomlString } from "./project-manifests.ts";
-import type { FolderSurvey } from "./survey.ts";
-
-/** Files of a folder that may say what it is for, best first. */
-export function tellingFiles(folder: FolderSurvey): string[] {
-  const atTop = tellingFilesAt(folder.name, folder.paths);
-  const below = new Set(folder.paths.map((path) => path.split("/").slice(0, 2).join("/")));
-  const [only, ...others] = below;
-  // A folder that holds nothing but one other is what that one is.
-  const inOnly = only !== undefined && others.length === 0 ? tellingFilesAt(only, folder.paths) : [];
-  return [...new Set([...atTop, ...inOnly])].slice(0, 3);
-}
+import type { Match } from "./tool-calls.ts";
 
 const tellingNames = [
   "package.json",
@@ -22,89 +12,85 @@ const tellingNames = [
   "mod.rs",
   "lib.rs",
   "index.ts",
+  "index.tsx",
   "index.js",
   "mod.ts",
+  "package-info.java",
 ];
+
+/** Files of a folder that may say what it is for, best first. `speaking`: files known to speak of their folder. */
+export function tellingFiles(
+  folder: string,
+  paths: readonly string[],
+  speaking: ReadonlyMap<string, string> = new Map(),
+): string[] {
+  const below = new Set(paths.map((path) => path.slice(folder.length + 1).split("/")[0]));
+  const [only, ...others] = below;
+  // A folder that holds nothing but one other is what that one is.
+  const inOnly = only !== undefined && others.length === 0 ? tellingFilesAt(`${folder}/${only}`, paths) : [];
+  const first = speaking.get(folder);
+  const found = [...(first === undefined ? [] : [first]), ...tellingFilesAt(folder, paths), ...inOnly];
+  return [...new Set(found)].slice(0, 4);
+}
 
 function tellingFilesAt(folder: string, paths: readonly string[]): string[] {
   const inside = paths.filter((path) => folderOf(path) === folder);
-  const readme = inside.find((path) => /^readme(?:\.\w+)?$/i.test(baseNameOf(path)));
+  const readme = inside.find(isReadme);
   const named = tellingNames.map((name) => inside.find((path) => baseNameOf(path) === name));
-  const sources = inside.filter((path) => languageOf(path)?.isCode === true);
-  const found = [readme, ...named, sources.length === 1 ? sources[0] : undefined];
+  const sources = inside.filter((path) => languageOf(path)?.isCode === true && !isTestFile(path));
+  const namesake = sources.find((path) => stemOf(path) === baseNameOf(folder));
+  const main = sources.find((path) => stemOf(path) === "main");
+  const found = [readme, ...named, namesake, sources.length === 1 ? sources[0] : main];
   return found.filter((path) => path !== undefined);
+}
+
+function stemOf(path: string): string {
+  return baseNameOf(path).replace(/\.\w+$/, "");
+}
+
+export function isReadme(path: string): boolean {
+  return /^readme(?:\.(?:md|rst|txt|markdown|adoc|org))?$/i.test(baseNameOf(path));
 }
 
 /** What a telling file says, with where it says so. */
 export function purposeIn(path: string, lines: readonly string[]): string | undefined {
-  const name = baseNameOf(path);
-  const said = /^readme/i.test(name)
-    ? firstParagraph(lines)
-    : name === "package.json"
-      ? parsePackage(lines)?.description
-      : name === "Cargo.toml"
-        ? tomlString(parseToml(lines).get("package")?.get("description"))
-        : docOfFile(path, lines);
-  return said === undefined ? undefined : `${firstSentence(said)} (${path})`;
+  const said = saidIn(path, lines);
+  const isEmptyPhrase =
+    said === undefined ||
+    /^(?:dummy|placeholder|intentionally|empty)\b|make this (?:directory|folder) a package/i.test(said);
+  if (isEmptyPhrase) return undefined;
+  const name = /^[`'"]?((?:[\w.-]+\/)+)[`'"]?:? +/.exec(said);
+  const isOfFolder = name?.[1] !== undefined && `/${folderOf(path)}/`.endsWith(`/${name[1]}`);
+  const sentence = firstSentence(isOfFolder ? said.slice(name[0].length) : said);
+  return `${sentence.replace(/:$/, "")} (${path})`;
 }
 
-export function contentsOf(folder: FolderSurvey): string {
-  const byKind = new Map<string, string[]>();
-  const tests = folder.paths.filter(isTestFile);
-  for (const path of folder.paths) {
-    if (!isTestFile(path)) byKind.set(kindOf(path), [...(byKind.get(kindOf(path)) ?? []), path]);
+function saidIn(path: string, lines: readonly string[]): string | undefined {
+  if (isReadme(path)) return firstParagraph(lines);
+  switch (baseNameOf(path)) {
+    case "package.json":
+      return parsePackage(lines)?.description;
+    case "Cargo.toml":
+      return tomlString(parseToml(lines).get("package")?.get("description"));
+    default:
+      return docOfFile(path, lines);
   }
-  const inner = innerFolders(folder);
-  const kinds = [...byKind].sort(
-    ([a, aPaths], [b, bPaths]) => rank(b) - rank(a) || bPaths.length - aPaths.length,
-  );
-  const parts = kinds
-    .slice(0, 3)
-    .map(
-      ([kind, paths]) => `${countOf(paths.length, `${kind} file`)}${inner.length > 0 ? "" : namesOf(paths)}`,
-    );
-  const others = kinds.slice(3).reduce((sum, [, paths]) => sum + paths.length, 0);
-  if (others > 0) parts.push(countOf(others, "other file"));
-  if (tests.length > 0) parts.push(countOf(tests.length, "test file"));
-  if (inner.length > 0) parts.unshift(`${countOf(inner.length, "folder")}${namesOf(inner)}`);
-  return folder.paths.length === folder.total
-    ? parts.join("; ")
-    : `${folder.total.toLocaleString("en-US")} files; among the ${folder.paths.length.toLocaleString("en-US")} newest: ${parts.join("; ")}`;
 }
 
-function kindOf(path: string): string {
-  const extension = extensionOf(path);
-  return languageOf(path)?.name ?? (extension === undefined ? "other" : `.${extension}`);
+/** For Grep: comments that begin with the name of a folder, such as `// parser/ turns text into trees.` */
+export const folderCommentPattern =
+  "^\\s*(?://+!?|/\\*+!?|\\*|#+|--|;+|\"\"\"|''')?\\s*[`'\"]?(?:[\\w.-]+/)+[`'\"]?:? +(?:owns|holds|contains|has|keeps|is|are|provides|implements|defines)\\b";
+
+/** The file that speaks of its own folder in such a comment, by folder. */
+export function folderCommentFiles(matches: readonly Match[]): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const { path, line, text } of matches) {
+    const named = /((?:[\w.-]+\/)+)/.exec(text)?.[1]?.slice(0, -1) ?? "";
+    const folder = folderOf(path);
+    const isItsOwn = folder === named || folder.endsWith(`/${named}`);
+    if (isItsOwn && line <= opening && !files.has(folder)) files.set(folder, path);
+  }
+  return files;
 }
 
-/** Known languages before what is only known by its ending. */
-function rank(kind: string): number {
-  return kind.startsWith(".") ? 0 : 1;
-}
-
-/** The folders right below, when there are several: their names say more than those of files. */
-function innerFolders(folder: FolderSurvey): string[] {
-  const below = folder.paths.map((path) => path.slice(folder.name.length + 1));
-  const names = new Set(
-    below.filter((path) => path.includes("/")).map((path) => path.slice(0, path.indexOf("/"))),
-  );
-  return names.size > 1 ? [...names] : [];
-}
-
-export function countOf(count: number, noun: string): string {
-  const plural = /(?:s|x|ch|sh)$/.test(noun)
-    ? `${noun}es`
-    : noun.endsWith("ry")
-      ? `${noun.slice(0, -1)}ies`
-      : `${noun}s`;
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
-}
-
-const shownNames = 6;
-
-function namesOf(paths: readonly string[]): string {
-  const names = [...new Set(paths.map((path) => baseNameOf(path)))].sort();
-  if (names.length === 0) return "";
-  const shown = names.slice(0, shownNames).join(", ");
-  return ` (${shown}${names.length > shownNames ? ", …" : ""})`;
-}
+const opening = 12;

@@ -1,6 +1,7 @@
 /** What playbooks need to know of git. Commands here only read. */
+import { countOf } from "./folder-contents.ts";
 import type { Asking } from "./playbook.ts";
-import { run } from "./tool-calls.ts";
+import { run, runAll } from "./tool-calls.ts";
 
 /** Why git cannot be asked here, in words for the user; undefined when it can. */
 export function* gitProblem(text?: string): Asking<string | undefined> {
@@ -14,6 +15,53 @@ export function* gitProblem(text?: string): Asking<string | undefined> {
     return "git is not installed here, or not on the PATH; without it I cannot tell what changed.";
   if (/dubious ownership/i.test(check.text)) return `git refuses to work in this folder:\n\n${check.text}`;
   return "This folder is not in a git repository, so there is no record of changes.";
+}
+
+export interface GitState {
+  readonly hasCommits: boolean;
+  /** The history begins somewhere in the middle. */
+  readonly isShallow: boolean;
+  /** Where one is: a line for the user. */
+  readonly head: string;
+  /** What is not committed: a line for the user. */
+  readonly pending: string;
+}
+
+/** Only where `gitProblem` found none. */
+export function* gitState(): Asking<GitState> {
+  const [status, shallow] = yield* runAll([
+    {
+      command: "git status --porcelain --branch -- .",
+      description: "See the branch and what is not committed",
+    },
+    { command: "git rev-parse --is-shallow-repository", description: "See whether the history is whole" },
+  ]);
+  const [first = "", ...entries] = (status?.text ?? "").split("\n").filter((line) => line !== "");
+  const isShallow = shallow?.text.trim() === "true";
+  const unborn = /^## (?:No commits yet on|Initial commit on) (.+?)(?:\.\.\..*)?$/.exec(first)?.[1];
+  return {
+    hasCommits: unborn === undefined,
+    isShallow,
+    head:
+      headLine(first, unborn) + (isShallow ? " This is a shallow clone: older commits are not here." : ""),
+    pending: pendingLine(status?.exitCode === 0 ? entries : undefined),
+  };
+}
+
+function headLine(line: string, unborn: string | undefined): string {
+  if (unborn !== undefined) return `On branch ${unborn}, which has no commit yet.`;
+  if (/^## HEAD \(no branch\)/.test(line)) return "HEAD is detached: no branch is checked out.";
+  const [, branch, upstream, distance] = /^## (.+?)(?:\.\.\.(\S+))?(?: \[(.+)\])?$/.exec(line) ?? [];
+  if (branch === undefined) return "";
+  return `On branch ${branch}${upstream === undefined ? "" : `, which follows ${upstream}`}${distance === undefined ? "" : ` (${distance})`}.`;
+}
+
+function pendingLine(entries: readonly string[] | undefined): string {
+  if (entries === undefined) return "What is not committed could not be told.";
+  if (entries.length === 0) return "Not committed: nothing.";
+  const conflicts = entries.filter((entry) => /^(?:DD|AU|UD|UA|DU|AA|UU) /.test(entry)).length;
+  const inConflict = conflicts === 0 ? "" : `, ${conflicts} of them in conflict`;
+  return `Not committed: ${countOf(entries.length, "file")}${inConflict} (\`git status\`); ask "review my change" to look at them.`;
 }
 
 /** git puts names with special characters in quotes, bytes as octal. */

@@ -2,10 +2,12 @@
 export interface Language {
   readonly name: string;
   readonly extensions: readonly string[];
+  /** Names of files that are in it whatever their ending. */
+  readonly fileNames: readonly string[];
   /** Programs, as opposed to text, data and markup: only these can be a project's main language. */
   readonly isCode: boolean;
   /** As people call it in a prompt, besides its name. */
-  readonly aliases?: readonly string[];
+  readonly aliases: readonly string[];
 }
 
 export const languages: readonly Language[] = [
@@ -22,8 +24,11 @@ export const languages: readonly Language[] = [
   text("C or C++ header", ["h"], ["header"]),
   code("C++", ["cc", "cpp", "cxx", "hpp", "hh", "hxx"], ["cpp", "cxx"]),
   code("C#", ["cs"], ["csharp", "cs"]),
+  code("F#", ["fs", "fsx"], ["fsharp"]),
+  code("Visual Basic", ["vb"]),
+  code("Objective-C", ["m", "mm"]),
   code("Swift", ["swift"]),
-  code("Ruby", ["rb", "rake"], ["rb"]),
+  code("Ruby", ["rb", "rake", "gemspec"], ["rb"], ["Rakefile", "Gemfile"]),
   code("PHP", ["php"]),
   code("Perl", ["pl", "pm"]),
   code("Lua", ["lua"]),
@@ -36,11 +41,26 @@ export const languages: readonly Language[] = [
   code("Zig", ["zig"]),
   code("Julia", ["jl"]),
   code("R", ["r"]),
+  code("Fortran", ["f", "f90", "f95"]),
+  code("Assembly", ["s", "asm"]),
+  code("Groovy", ["groovy", "gradle"], [], ["Jenkinsfile"]),
+  code("Lisp", ["lisp", "el", "scm", "rkt"]),
+  code("Nim", ["nim"]),
+  code("Nix", ["nix"]),
+  code("Tcl", ["tcl"]),
+  code("Vim script", ["vim"]),
+  code("Solidity", ["sol"]),
+  code("Terraform", ["tf", "tfvars", "hcl"], ["tf", "hcl"]),
+  code("Jupyter Notebook", ["ipynb"], ["jupyter", "notebook", "ipynb"]),
   code("Vue", ["vue"]),
   code("Svelte", ["svelte"]),
   code("Shell", ["sh", "bash", "zsh"], ["bash", "sh"]),
   code("PowerShell", ["ps1"]),
+  code("Batch", ["bat", "cmd"]),
   code("SQL", ["sql"]),
+  text("Makefile", ["mk"], ["make"], ["Makefile", "makefile", "GNUmakefile"]),
+  text("CMake", ["cmake"], [], ["CMakeLists.txt"]),
+  text("Dockerfile", ["dockerfile"], ["docker"], ["Dockerfile"]),
   text("HTML", ["html", "htm"]),
   text("CSS", ["css", "scss", "sass", "less"]),
   text("Markdown", ["md", "mdx", "markdown"], ["md", "documentation", "doc"]),
@@ -48,7 +68,12 @@ export const languages: readonly Language[] = [
   text("JSON", ["json", "jsonc", "json5"]),
   text("YAML", ["yaml", "yml"], ["yml"]),
   text("TOML", ["toml"]),
-  text("XML", ["xml"]),
+  text("XML", ["xml", "xsd", "xsl", "csproj", "fsproj", "vbproj"]),
+  text("CSV", ["csv", "tsv"]),
+  text("SVG", ["svg"]),
+  text("GraphQL", ["graphql", "gql"]),
+  text("LaTeX", ["tex"]),
+  text("AsciiDoc", ["adoc"]),
   text("Protocol Buffers", ["proto"], ["protobuf", "proto"]),
   text("Text", ["txt"], ["txt"]),
 ];
@@ -57,9 +82,14 @@ const byExtension = new Map(
   languages.flatMap((language) => language.extensions.map((extension) => [extension, language])),
 );
 
+const byFileName = new Map(
+  languages.flatMap((language) => language.fileNames.map((fileName) => [fileName, language])),
+);
+
 export function languageOf(path: string): Language | undefined {
   const extension = extensionOf(path);
-  return extension === undefined ? undefined : byExtension.get(extension);
+  const byEnding = extension === undefined ? undefined : byExtension.get(extension);
+  return byFileName.get(baseNameOf(path)) ?? byEnding;
 }
 
 export function extensionOf(path: string): string | undefined {
@@ -71,14 +101,14 @@ export function extensionOf(path: string): string | undefined {
 export function languageNamed(words: string): Language | undefined {
   const wanted = words.trim().toLowerCase();
   return languages.find(
-    (language) => language.name.toLowerCase() === wanted || language.aliases?.includes(wanted) === true,
+    (language) => language.name.toLowerCase() === wanted || language.aliases.includes(wanted),
   );
 }
 
 /** A glob for all files of a language, wherever they are. */
 export function globOf(language: Language): string {
-  const [only, ...others] = language.extensions;
-  return others.length === 0 ? `**/*.${only}` : `**/*.{${language.extensions.join(",")}}`;
+  const names = [...language.extensions.map((extension) => `*.${extension}`), ...language.fileNames];
+  return names.length === 1 ? `**/${names[0]}` : `**/{${names.join(",")}}`;
 }
 
 export function baseNameOf(path: string): string {
@@ -101,10 +131,12 @@ export function isTestFile(path: string): boolean {
   );
 }
 
-function code(name: string, extensions: readonly string[], aliases?: readonly string[]): Language {
-  return { name, extensions, isCode: true, ...(aliases === undefined ? {} : { aliases }) };
+type Names = readonly string[];
+
+function code(name: string, extensions: Names, aliases: Names = [], fileNames: Names = []): Language {
+  return { name, extensions, fileNames, isCode: true, aliases };
 }
 
-function text(name: string, extensions: readonly string[], aliases?: readonly string[]): Language {
-  return { name, extensions, isCode: false, ...(aliases === undefined ? {} : { aliases }) };
+function text(name: string, extensions: Names, aliases: Names = [], fileNames: Names = []): Language {
+  return { name, extensions, fileNames, isCode: false, aliases };
 }

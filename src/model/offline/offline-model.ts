@@ -3,10 +3,13 @@ import type { Playbook } from "./playbook.ts";
 import { createPlaybookModel } from "./playbook-model.ts";
 import { countThings } from "./playbooks/count-things.ts";
 import { explainCode } from "./playbooks/explain-code.ts";
+import { findTests } from "./playbooks/find-tests.ts";
 import { findThings } from "./playbooks/find-things.ts";
 import { help, lostAnswer } from "./playbooks/help.ts";
 import { listTodos } from "./playbooks/list-todos.ts";
 import { mapRepository } from "./playbooks/map-repository.ts";
+import { measureProject } from "./playbooks/measure-project.ts";
+import { createMisspeltRequest } from "./playbooks/misspelt-request.ts";
 import { recentChanges } from "./playbooks/recent-changes.ts";
 import { renameSymbol } from "./playbooks/rename-symbol.ts";
 import { reviewChange } from "./playbooks/review-change.ts";
@@ -20,17 +23,17 @@ const singleRequests: readonly Playbook[] = [
   runTests,
   listTodos,
   recentChanges,
+  measureProject,
   countThings,
   mapRepository,
+  findTests,
   findThings,
   explainCode,
 ];
 
-export const everydayPlaybooks: readonly Playbook[] = [
-  ...singleRequests,
-  createSeveralRequests(singleRequests),
-  help,
-];
+const asSpelt: readonly Playbook[] = [...singleRequests, createSeveralRequests(singleRequests)];
+
+export const everydayPlaybooks: readonly Playbook[] = [...asSpelt, createMisspeltRequest(asSpelt), help];
 
 /** What a newcomer without a key gets: everyday requests answered by rules, with tools that really run. */
 export function createOfflineModel(): Model {

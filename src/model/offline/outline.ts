@@ -55,8 +55,17 @@ const cRules: readonly Rule[] = [
   { kind: "struct", pattern: "^\\s*(?:typedef\\s+)?struct\\s+(\\w+)\\s*(?:\\{|$)" },
   { kind: "enum", pattern: "^\\s*(?:typedef\\s+)?enum\\s+(?:class\\s+)?(\\w+)" },
   { kind: "macro", pattern: "^\\s*#\\s*define\\s+(\\w+)" },
-  { kind: "function", pattern: "^(?:[A-Za-z_][\\w:<>,*& ]*[\\s*&])([A-Za-z_]\\w*)\\s*\\([^;]*$" },
+  {
+    kind: "function",
+    pattern: "^(?:[A-Za-z_][\\w:<>,*& ]*[\\s*&])([A-Za-z_]\\w*)\\s*\\([^;{]*(?:\\{.*)?$",
+  },
 ];
+
+/** A header says what there is; the definition stands elsewhere. */
+const declarationRule: Rule = {
+  kind: "declaration",
+  pattern: "^(?:[A-Za-z_][\\w:<>,*& ]*[\\s*&])([A-Za-z_]\\w*)\\s*\\([^;{}]*\\)[^;{}()]*;",
+};
 
 const grammars: Readonly<Record<string, Grammar>> = {
   TypeScript: scriptGrammar,
@@ -119,7 +128,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
     exported: (line) => !/^\s*static\b/.test(line),
   },
   "C or C++ header": {
-    rules: cRules,
+    rules: [...cRules, declarationRule],
     imports: /^\s*#\s*include\s*[<"]([^>"]+)[>"]/,
     exported: () => true,
   },
@@ -175,6 +184,7 @@ function javaLike(imports: RegExp): Grammar {
         kind: "method",
         pattern: `^\\s*(?:${modifiers})+(?:<[^>]+>\\s+)?[\\w<>\\[\\],.? ]+\\s+(\\w+)\\s*\\(`,
       },
+      { kind: "constructor", pattern: `^\\s*(?:public|protected|private|internal)\\s+([A-Z]\\w*)\\s*\\(` },
     ],
     imports,
     exported: (line) => /\bpublic\b/.test(line),
@@ -202,9 +212,10 @@ export function outlineOf(path: string, lines: readonly string[]): Definition[] 
   const rules = grammar.rules.map((rule) => ({ kind: rule.kind, pattern: new RegExp(rule.pattern) }));
   const definitions: Definition[] = [];
   for (const [index, line] of withoutBlockComments(path, lines).entries()) {
-    const found = rules
-      .map((rule) => ({ kind: rule.kind, name: rule.pattern.exec(line)?.[1] }))
-      .find(({ name }) => name !== undefined && !notNames.has(name));
+    const found =
+      rules
+        .map((rule) => ({ kind: rule.kind, name: rule.pattern.exec(line)?.[1] }))
+        .find(({ name }) => name !== undefined && !notNames.has(name)) ?? afterItsType(path, lines, index);
     if (found?.name === undefined) continue;
     const isMethod =
       found.kind === "function" && languageOf(path)?.name === "Python" && isInClass(lines, index);
@@ -218,6 +229,18 @@ export function outlineOf(path: string, lines: readonly string[]): Definition[] 
     });
   }
   return definitions;
+}
+
+/** In C the type of a function may stand on the line above its name. */
+function afterItsType(
+  path: string,
+  lines: readonly string[],
+  index: number,
+): { kind: string; name: string } | undefined {
+  if (!/^C(?:\+\+)?$/.test(languageOf(path)?.name ?? "")) return undefined;
+  const name = /^([A-Za-z_]\w*)\s*\([^;{]*(?:\{.*)?$/.exec(lines[index] ?? "")?.[1];
+  const isType = /^(?:[A-Za-z_]\w*[\s*]+)*[A-Za-z_]\w*[\s*]*$/.test(lines[index - 1] ?? "");
+  return name === undefined || !isType || notNames.has(name) ? undefined : { kind: "function", name };
 }
 
 /** The nearest line above that is indented less begins a class. */

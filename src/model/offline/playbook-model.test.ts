@@ -159,6 +159,19 @@ describe("a playbook model", () => {
     expect(textOf(await talk.ask())).toBe("read one: b, c, d\n\necho echo two");
   });
 
+  it("takes up each of two requests that came in one message, and material with its request", async () => {
+    const two = user([
+      { type: "text", text: "echo one" },
+      { type: "text", text: "echo two" },
+    ]);
+    expect(textOf(await blocksOf(requestOf([two])))).toBe("echo echo one\n\necho echo two");
+    const withMaterial = user([
+      { type: "text", text: "echo this" },
+      { type: "text", text: "line\nline" },
+    ]);
+    expect(textOf(await blocksOf(requestOf([withMaterial])))).toBe("echo echo this\n\nline\nline");
+  });
+
   it("is not led astray by what the runtime puts in tags", async () => {
     const talk = conversation("<system-reminder>be kind</system-reminder>\nread one");
     await talk.ask();

@@ -3,7 +3,7 @@ import { isCancelled, messageOf } from "../../base/errors.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { ModelError } from "../model-error.ts";
 import { readExchanges } from "./conversation.ts";
-import type { Play, Playbook, Step, Task } from "./playbook.ts";
+import { firstPlay, type Play, type Playbook, type Step } from "./playbook.ts";
 import { nextStep } from "./replay.ts";
 import { eventsOf } from "./stream-step.ts";
 
@@ -42,7 +42,7 @@ function planStep(options: PlaybookModelOptions, request: ModelRequest): Step {
     return nextStep({
       exchanges: readExchanges(request.messages),
       offers: (name) => toolNames.has(name),
-      start: (task) => firstPlay(options, task),
+      start: (task) => firstPlay(options.playbooks, task) ?? answerWith(options.lost()),
       lost: options.lost,
     });
   } catch (error) {
@@ -53,14 +53,6 @@ function planStep(options: PlaybookModelOptions, request: ModelRequest): Step {
       cause: error,
     });
   }
-}
-
-function firstPlay(options: PlaybookModelOptions, task: Task): Play {
-  for (const playbook of options.playbooks) {
-    const play = playbook.start(task);
-    if (play !== undefined) return play;
-  }
-  return answerWith(options.lost());
 }
 
 // biome-ignore lint/correctness/useYield: a play that needs no tool still is a play.

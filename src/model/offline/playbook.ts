@@ -42,3 +42,12 @@ export interface Task {
   /** Every text of the user's side since the task began, runtime tags included; grows while the play goes on. */
   readonly heard: readonly string[];
 }
+
+/** The first that takes the task has it. */
+export function firstPlay(playbooks: readonly Playbook[], task: Task): Play | undefined {
+  for (const playbook of playbooks) {
+    const play = playbook.start(task);
+    if (play !== undefined) return play;
+  }
+  return undefined;
+}

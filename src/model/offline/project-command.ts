@@ -18,4 +18,6 @@ export interface FolderView {
   has(name: string): boolean;
   /** Whether a file below this folder fits. */
   some(fits: (path: string) => boolean): boolean;
+  /** A file in this folder itself, by its name. */
+  named(fits: (name: string) => boolean): string | undefined;
 }

@@ -59,10 +59,11 @@ function makeCommands(view: FolderView): FoundCommand[] {
   const targets = makeTargets(view.lines(name) ?? []);
   const build = ["build", "all"].find((target) => targets.includes(target));
   const test = ["test", "check", "tests"].find((target) => targets.includes(target));
+  const isDefault = (target: string) => targets.find((each) => !each.startsWith(".")) === target;
   return [
     ...(build === undefined
       ? []
-      : [{ purpose: "build" as const, command: build === "all" ? "make" : `make ${build}`, from: name }]),
+      : [{ purpose: "build" as const, command: isDefault(build) ? "make" : `make ${build}`, from: name }]),
     ...(test === undefined ? [] : [{ purpose: "test" as const, command: `make ${test}`, from: name }]),
   ];
 }
@@ -124,26 +125,46 @@ function nativeCommands(view: FolderView): FoundCommand[] {
 }
 
 function scriptingCommands(view: FolderView): FoundCommand[] {
-  const commands: FoundCommand[] = [];
-  const composer = view.lines("composer.json");
-  if (composer?.some((line) => /^\s*"test"\s*:/.test(line)))
-    commands.push({ purpose: "test", command: "composer test", from: "composer.json" });
-  else if (view.has("phpunit.xml") || view.has("phpunit.xml.dist"))
-    commands.push({ purpose: "test", command: "vendor/bin/phpunit", from: "phpunit.xml" });
+  const commands: FoundCommand[] = [...phpCommands(view), ...rubyCommands(view), ...dotnetCommands(view)];
   if (view.has("mix.exs")) commands.push(...buildAndTest("mix.exs", "mix compile", "mix test"));
-  if (view.has(".rspec")) commands.push({ purpose: "test", command: "bundle exec rspec", from: ".rspec" });
-  else if (view.lines("Rakefile")?.some((line) => /TestTask|task\s*\(?\s*:?["']?test\b/.test(line)))
-    commands.push({ purpose: "test", command: "rake test", from: "Rakefile" });
-  const dotnet = view.some((path) =>
-    /^[^/]*\.(?:sln|csproj)$/.test(path.slice(view.folder.length).replace(/^\//, "")),
-  );
-  if (dotnet) commands.push(...buildAndTest("the .NET project file", "dotnet build", "dotnet test"));
-  if (view.has("deno.json") && view.some((path) => /(?:_test|\.test)\.tsx?$/.test(path)))
-    commands.push({ purpose: "test", command: "deno test", from: "deno.json" });
+  const deno = ["deno.json", "deno.jsonc"].find((name) => view.has(name));
+  if (deno !== undefined && view.some((path) => /(?:_test|\.test)\.tsx?$/.test(path)))
+    commands.push({ purpose: "test", command: "deno test", from: deno });
   if (view.has("pubspec.yaml") && view.some((path) => path.endsWith("_test.dart")))
     commands.push({ purpose: "test", command: "dart test", from: "pubspec.yaml" });
   if (view.has("stack.yaml")) commands.push(...buildAndTest("stack.yaml", "stack build", "stack test"));
   return commands;
+}
+
+function phpCommands(view: FolderView): FoundCommand[] {
+  const composer = view.lines("composer.json");
+  if (composer?.some((line) => /^\s*"test"\s*:/.test(line)))
+    return [{ purpose: "test", command: "composer test", from: "composer.json" }];
+  const config = ["phpunit.xml", "phpunit.xml.dist"].find((name) => view.has(name));
+  const asked =
+    composer?.some((line) => /"phpunit\/phpunit"/.test(line)) === true ? "composer.json" : undefined;
+  const from = config ?? asked;
+  return from === undefined ? [] : [{ purpose: "test", command: "vendor/bin/phpunit", from }];
+}
+
+function rubyCommands(view: FolderView): FoundCommand[] {
+  const rake = view.lines("Rakefile");
+  const tool = view.has("Gemfile") ? "bundle exec " : "";
+  const says = (pattern: RegExp) => rake?.some((line) => pattern.test(line)) === true;
+  const test = (command: string, from: string): FoundCommand[] => [
+    { purpose: "test", command: `${tool}${command}`, from },
+  ];
+  if (view.has(".rspec")) return test("rspec", ".rspec");
+  if (says(/RSpec::Core::RakeTask/)) return test("rake spec", "Rakefile");
+  if (says(/TestTask|task\s*\(?\s*:?["']?test\b/)) return test("rake test", "Rakefile");
+  const hasSpecs = view.has("Gemfile") && view.some((path) => path.endsWith("_spec.rb"));
+  return hasSpecs ? test("rspec", "*_spec.rb files; no other runner is named") : [];
+}
+
+function dotnetCommands(view: FolderView): FoundCommand[] {
+  const project =
+    view.named((name) => /\.slnx?$/.test(name)) ?? view.named((name) => /\.(?:cs|fs)proj$/.test(name));
+  return project === undefined ? [] : buildAndTest(project, "dotnet build", "dotnet test");
 }
 
 function scriptCommands(view: FolderView): FoundCommand[] {

@@ -8,9 +8,17 @@ export interface PackageManifest {
   readonly private: boolean;
   readonly main?: string;
   readonly bin: readonly (readonly [string, string])[];
-  readonly exports: readonly string[];
+  readonly exports: readonly PackageExport[];
+  readonly packageManager?: string;
   readonly scripts: Readonly<Record<string, string>>;
   readonly workspaces: readonly string[];
+}
+
+export interface PackageExport {
+  /** `.` or `./part`. */
+  readonly subpath: string;
+  /** For the different ways to import it, in the order in which they are named. */
+  readonly targets: readonly string[];
 }
 
 /** Undefined when it is not valid JSON. */
@@ -34,6 +42,7 @@ export function parsePackage(lines: readonly string[]): PackageManifest | undefi
     exports: exportsOf(fields.exports),
     scripts: stringsOf(fields.scripts),
     workspaces: workspacesOf(fields.workspaces),
+    packageManager: stringOf(fields.packageManager),
   };
 }
 
@@ -41,7 +50,7 @@ export function packageCommands(view: FolderView): FoundCommand[] {
   const lines = view.lines("package.json");
   const manifest = lines === undefined ? undefined : parsePackage(lines);
   if (manifest === undefined) return [];
-  const runner = packageRunner(view);
+  const runner = packageRunner(view, manifest);
   const commands: FoundCommand[] = [];
   const from = "package.json";
   if (manifest.scripts.build !== undefined)
@@ -52,7 +61,9 @@ export function packageCommands(view: FolderView): FoundCommand[] {
   return commands;
 }
 
-function packageRunner(view: FolderView): string {
+function packageRunner(view: FolderView, manifest: PackageManifest): string {
+  const stated = /^(npm|pnpm|yarn|bun)@/.exec(manifest.packageManager ?? "")?.[1];
+  if (stated !== undefined) return stated;
   if (view.has("pnpm-lock.yaml")) return "pnpm";
   if (view.has("yarn.lock")) return "yarn";
   if (view.has("bun.lockb") || view.has("bun.lock")) return "bun";
@@ -108,15 +119,23 @@ export function tomlString(value: string | undefined): string | undefined {
 }
 
 function binOf(value: unknown, name: string | undefined): (readonly [string, string])[] {
+  if (Array.isArray(value))
+    return value.filter((entry) => typeof entry === "string").map((path) => [path, path] as const);
   if (typeof value === "string") return [[name?.replace(/^@[^/]*\//, "") ?? "bin", value]];
   return Object.entries(stringsOf(value));
 }
 
-/** The files that the package exports, in the order in which they are first named. */
-function exportsOf(value: unknown): string[] {
+function exportsOf(value: unknown): PackageExport[] {
+  const isBySubpath =
+    typeof value === "object" && value !== null && Object.keys(value).some((key) => key.startsWith("."));
+  const entries = isBySubpath ? Object.entries(value) : [[".", value] as const];
+  return entries.map(([subpath, target]) => ({ subpath, targets: [...new Set(targetsIn(target))] }));
+}
+
+function targetsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return [...new Set(Object.values(value).flatMap(exportsOf))];
+  return Object.values(value).flatMap(targetsIn);
 }
 
 function workspacesOf(value: unknown): string[] {

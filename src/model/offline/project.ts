@@ -34,7 +34,8 @@ export function* readProject(survey: Survey, text?: string): Asking<Project> {
 function manifestsIn(paths: readonly string[]): string[] {
   const names = new Set<string>(manifestNames);
   const depthOf = (path: string) => path.split("/").length;
-  const isManifest = (path: string) => names.has(baseNameOf(path)) || /\.(?:csproj|sln|cabal)$/.test(path);
+  const isManifest = (path: string) =>
+    names.has(baseNameOf(path)) || /\.(?:csproj|fsproj|slnx?|cabal|gemspec)$/.test(path);
   const found = paths
     .filter((path) => isManifest(path) && depthOf(path) <= 4)
     .filter((path) => !/(?:^|\/)(?:node_modules|vendor|third_party|testdata|fixtures)\//.test(path))
@@ -77,5 +78,11 @@ function viewOf(
     lines: (name) => known.manifests.get(prefix + name),
     has: (name) => known.paths.has(prefix + name),
     some: (fits) => [...known.paths].some((path) => path.startsWith(prefix) && fits(path)),
+    named: (fits) =>
+      [...known.paths]
+        .filter((path) => folderOf(path) === folder)
+        .map(baseNameOf)
+        .sort()
+        .find(fits),
   };
 }

@@ -27,7 +27,7 @@ export function nextStep(options: ReplayOptions): Step {
   for (const [index, exchange] of exchanges.entries()) {
     // After an interrupt the person's new words replace what was under way.
     if (exchange.prompts.length > 0 && wasInterrupted(exchange)) playing = undefined;
-    if (exchange.prompts.length > 0) waiting.push(exchange.prompts.join("\n\n"));
+    waiting.push(...tasksIn(exchange.prompts));
     playing?.heard.push(...exchange.texts);
     if (results === undefined) playing = undefined;
     const advanced = advance({ options, playing, results: results ?? [], waiting });
@@ -38,6 +38,19 @@ export function nextStep(options: ReplayOptions): Step {
     if (!sameCalls(step, exchange.answer.calls)) playing = undefined;
   }
   return step;
+}
+
+const longestRequest = 300;
+
+/** What was asked in one message: a line is a request of its own, a longer text is material for the one before it. */
+function tasksIn(prompts: readonly string[]): string[] {
+  const tasks: string[] = [];
+  for (const prompt of prompts) {
+    const isRequest = prompt.length <= longestRequest && !prompt.includes("\n");
+    if (isRequest || tasks.length === 0) tasks.push(prompt);
+    else tasks.push(`${tasks.pop()}\n\n${prompt}`);
+  }
+  return tasks;
 }
 
 interface Playing {

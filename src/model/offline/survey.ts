@@ -1,10 +1,11 @@
-/** The files of the folder and their languages, exact also where a listing is cut. */
-import { globOf, type Language, languageOf, languages } from "./languages.ts";
+/** The files of the folder and their languages. */
+import { globOf, type Language, languageOf } from "./languages.ts";
+import { foldersAmong, listFiles } from "./list-files.ts";
 import type { Asking, Task } from "./playbook.ts";
-import { glob, globAll, type PathList, run } from "./tool-calls.ts";
+import { globAll } from "./tool-calls.ts";
 
 export interface Survey {
-  /** All files, or the newest ones when there are too many to list. */
+  /** All files, or a part of them when there are far too many to list. */
   readonly paths: readonly string[];
   readonly total: number;
   readonly complete: boolean;
@@ -12,6 +13,8 @@ export interface Survey {
   readonly folders: readonly FolderSurvey[];
   /** Most files first. */
   readonly languages: readonly LanguageCount[];
+  /** Why the files could not be listed. */
+  readonly problem?: string;
 }
 
 export interface FolderSurvey {
@@ -60,6 +63,7 @@ export const manifestNames = [
   "Rakefile",
   ".rspec",
   "deno.json",
+  "deno.jsonc",
   "Dockerfile",
   "build.zig",
   "Package.swift",
@@ -68,85 +72,50 @@ export const manifestNames = [
 ] as const;
 
 export function* surveyFolder(task: Task, text?: string): Asking<Survey> {
-  const all = yield* glob({ pattern: "**/*" }, text);
-  const complete = all.total === all.paths.length;
-  return complete ? surveyOf(all.paths) : yield* surveyLargeFolder(task, all);
+  const listing = yield* listFiles(task, text);
+  const counts = listing.complete ? countLanguages(listing.paths) : yield* countByGlob(listing.paths);
+  const names = foldersAmong(listing.paths, "");
+  const byFolder = new Map<string, string[]>(names.map((name) => [name, []]));
+  for (const path of listing.paths) byFolder.get(path.slice(0, Math.max(0, path.indexOf("/"))))?.push(path);
+  return {
+    paths: listing.paths,
+    total: listing.total,
+    complete: listing.complete,
+    rootFiles: listing.paths.filter((path) => !path.includes("/")).sort(),
+    folders: names.map((name) => {
+      const paths = byFolder.get(name) ?? [];
+      return {
+        name,
+        paths,
+        total: Math.max(paths.length, (listing.complete ? 0 : listing.totals.get(name)) ?? 0),
+      };
+    }),
+    languages: ranked(counts),
+    ...(listing.problem === undefined ? {} : { problem: listing.problem }),
+  };
 }
 
-function surveyOf(paths: readonly string[]): Survey {
-  const byFolder = new Map<string, string[]>();
-  for (const path of paths) {
-    const slash = path.indexOf("/");
-    if (slash > 0) entryOf(byFolder, path.slice(0, slash)).push(path);
-  }
+function countLanguages(paths: readonly string[]): LanguageCount[] {
   const counts = new Map<Language, number>();
   for (const path of paths) {
     const language = languageOf(path);
     if (language !== undefined) counts.set(language, (counts.get(language) ?? 0) + 1);
   }
-  return {
-    paths,
-    total: paths.length,
-    complete: true,
-    rootFiles: paths.filter((path) => !path.includes("/")).sort(),
-    folders: [...byFolder]
-      .map(([name, inside]) => ({ name, paths: inside, total: inside.length }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    languages: ranked([...counts].map(([language, count]) => ({ language, count }))),
-  };
+  return [...counts].map(([language, count]) => ({ language, count }));
 }
 
-/** One question per language, per folder and for the manifests: each answer says its exact total. */
-function* surveyLargeFolder(task: Task, newest: PathList): Asking<Survey> {
-  const [rootFiles, manifests, ...perLanguage] = yield* globAll([
-    { pattern: "*" },
-    { pattern: `**/{${manifestNames.join(",")}}` },
-    ...languages.map((language) => ({ pattern: globOf(language) })),
-  ]);
-  const names = task.offers("Bash") ? yield* listFolders() : foldersIn(newest.paths);
-  const inside = yield* globAll(names.map((name) => ({ pattern: "**/*", path: name })));
-  const folders = names
-    .map((name, index) => ({ name, paths: inside[index]?.paths ?? [], total: totalOf(inside[index]) }))
-    .filter((folder) => folder.total > 0);
-  const known = new Set([...newest.paths, ...(manifests?.paths ?? []), ...(rootFiles?.paths ?? [])]);
-  for (const folder of folders) for (const path of folder.paths) known.add(path);
-  return {
-    paths: [...known],
-    total: newest.total ?? known.size,
-    complete: false,
-    rootFiles: [...(rootFiles?.paths ?? [])].sort(),
-    folders,
-    languages: ranked(languages.map((language, index) => ({ language, count: totalOf(perLanguage[index]) }))),
-  };
-}
-
-function* listFolders(): Asking<string[]> {
-  const listing = yield* run({ command: "ls -1Ap", description: "List the folders here" });
-  return listing.text
-    .split("\n")
-    .filter((line) => line.endsWith("/") && line !== ".git/")
-    .map((line) => line.slice(0, -1));
-}
-
-function foldersIn(paths: readonly string[]): string[] {
-  const names = paths.filter((path) => path.includes("/")).map((path) => path.slice(0, path.indexOf("/")));
-  return [...new Set(names)].filter((name) => name !== "").sort();
-}
-
-function totalOf(list: PathList | undefined): number {
-  return list?.total ?? list?.paths.length ?? 0;
+/** Exact for every language that is seen among the paths: a listing says its total also when it is cut. */
+function* countByGlob(paths: readonly string[]): Asking<LanguageCount[]> {
+  const seen = countLanguages(paths);
+  const lists = yield* globAll(seen.map(({ language }) => ({ pattern: globOf(language) })));
+  return seen.map(({ language, count }, index) => ({
+    language,
+    count: Math.max(count, lists[index]?.total ?? 0),
+  }));
 }
 
 function ranked(counts: readonly LanguageCount[]): LanguageCount[] {
   return counts
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count || (a.language.name < b.language.name ? -1 : 1));
-}
-
-function entryOf(map: Map<string, string[]>, key: string): string[] {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const fresh: string[] = [];
-  map.set(key, fresh);
-  return fresh;
 }

@@ -124,13 +124,84 @@ const rules: readonly RunnerRule[] = [
     },
   },
   {
-    runner: "go test",
-    matches: /^(?:ok|FAIL|---|\?)\s+\S+/m,
+    runner: "ctest",
+    matches: /^\d+% tests passed, \d+ tests? failed out of \d+/m,
     read(output) {
-      const passedTests = output.match(/^\s*--- PASS: /gm)?.length;
-      const failedTests = output.match(/^\s*--- FAIL: /gm)?.length ?? 0;
-      return { ...(passedTests === undefined ? {} : { passed: passedTests }), failed: failedTests };
+      const [failed = 0, all = 0] = (/tests passed, (\d+) tests? failed out of (\d+)/.exec(output) ?? [])
+        .slice(1)
+        .map(Number);
+      return { passed: all - failed, failed };
     },
+  },
+  {
+    runner: "minitest",
+    matches: /^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors/m,
+    read(output) {
+      const [run = 0, failures = 0, errors = 0, skipped = 0] = (
+        /^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, \d+ pendings, \d+ omissions)?(?:, (\d+) skips)?/m.exec(
+          output,
+        ) ?? []
+      )
+        .slice(1)
+        .map((part) => Number(part ?? 0));
+      return { passed: run - failures - errors - skipped, failed: failures + errors, skipped };
+    },
+  },
+  {
+    runner: "phpunit",
+    matches: /^OK \(\d+ tests?, \d+ assertions?\)|^Tests: \d+, Assertions: \d+/m,
+    read(output) {
+      const passed = number(/^OK \((\d+) tests?/m.exec(output)?.[1]);
+      if (passed !== undefined) return { passed, failed: 0 };
+      const field = (name: string) => number(new RegExp(`\\b${name}: (\\d+)`).exec(output)?.[1]) ?? 0;
+      const failed = field("Failures") + field("Errors");
+      const skipped = field("Skipped");
+      return { passed: field("Tests") - failed - skipped, failed, skipped };
+    },
+  },
+  {
+    runner: "deno test",
+    matches: /^(?:ok|FAILED) \| \d+ passed/m,
+    read: (output) => ({
+      passed: number(/\| (\d+) passed/.exec(output)?.[1]),
+      failed: number(/\| (\d+) failed/.exec(output)?.[1]),
+    }),
+  },
+  {
+    runner: "bun test",
+    matches: /^\s*\d+ pass$/m,
+    read: (output) => ({
+      passed: number(/^\s*(\d+) pass$/m.exec(output)?.[1]),
+      failed: number(/^\s*(\d+) fail$/m.exec(output)?.[1]) ?? 0,
+    }),
+  },
+  {
+    runner: "swift test",
+    matches: /^\s*Executed \d+ tests?, with \d+ failures?/m,
+    read(output) {
+      const last = [...output.matchAll(/Executed (\d+) tests?, with (\d+) failures?/g)].at(-1);
+      const [run = 0, failed = 0] = (last ?? []).slice(1).map(Number);
+      return { passed: run - failed, failed };
+    },
+  },
+  {
+    runner: "mix test",
+    matches: /^\d+ tests?, \d+ failures?/m,
+    read(output) {
+      const [run = 0, failed = 0] = (/^(\d+) tests?, (\d+) failures?/m.exec(output) ?? [])
+        .slice(1)
+        .map(Number);
+      return { passed: run - failed, failed };
+    },
+  },
+  {
+    runner: "meson test",
+    matches: /^Ok:\s+\d+/m,
+    read: (output) => ({
+      passed: number(/^Ok:\s+(\d+)/m.exec(output)?.[1]),
+      failed: number(/^Fail:\s+(\d+)/m.exec(output)?.[1]),
+      skipped: number(/^Skipped:\s+(\d+)/m.exec(output)?.[1]),
+    }),
   },
   {
     runner: "dotnet test",
@@ -140,6 +211,15 @@ const rules: readonly RunnerRule[] = [
       failed: number(/Failed:\s+(\d+)/.exec(output)?.[1]),
       skipped: number(/Skipped:\s+(\d+)/.exec(output)?.[1]),
     }),
+  },
+  {
+    runner: "go test",
+    matches: /^(?:ok|FAIL|---|\?)\s+\S+/m,
+    read(output) {
+      const passedTests = output.match(/^\s*--- PASS: /gm)?.length;
+      const failedTests = output.match(/^\s*--- FAIL: /gm)?.length ?? 0;
+      return { ...(passedTests === undefined ? {} : { passed: passedTests }), failed: failedTests };
+    },
   },
 ];
 

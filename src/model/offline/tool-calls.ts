@@ -95,6 +95,28 @@ export function* countMatches(input: GrepInput, text?: string): Asking<CountList
   return parseCounts(yield* askOne(countCall(input), text));
 }
 
+const filesPerPage = 300;
+const mostPages = 30;
+
+/** The numbers of all files, also where one answer does not hold them; still not all when they are far too many. */
+export function* countEverywhere(input: GrepInput, text?: string): Asking<CountList> {
+  const first = yield* countMatches(input, text);
+  const pages = Math.ceil(first.fileCount / filesPerPage);
+  if (first.counts.size >= first.fileCount || pages > mostPages) return first;
+  const offsets = Array.from({ length: pages }, (_, index) => index * filesPerPage);
+  const results = yield* ask(
+    offsets.map((offset) => {
+      const call = countCall(input);
+      return {
+        ...call,
+        input: { ...call.input, head_limit: filesPerPage, ...(offset === 0 ? {} : { offset }) },
+      };
+    }),
+  );
+  const counts = new Map(results.flatMap((result) => [...parseCounts(result).counts]));
+  return counts.size < first.fileCount ? first : { ...first, counts };
+}
+
 export function* countAll(inputs: readonly GrepInput[], text?: string): Asking<CountList[]> {
   return (yield* ask(inputs.map(countCall), text)).map(parseCounts);
 }
@@ -243,7 +265,8 @@ export function parseOutput(result: CallResult): CommandOutput {
   const lines = result.text.split("\n");
   const codeLine = lines.findLastIndex((line) => /^Exit code \d+/.test(line));
   const code = codeLine < 0 ? undefined : Number(/\d+/.exec(lines[codeLine] ?? "")?.[0]);
-  const text = (codeLine < 0 ? lines : lines.toSpliced(codeLine, 1)).join("\n").trimEnd();
+  // White space at the end of a line may be what is looked for.
+  const text = (codeLine < 0 ? lines : lines.toSpliced(codeLine, 1)).join("\n").replace(/\n+$/, "");
   return {
     // What stands in for nothing: an empty result cannot be sent.
     text: text === "(no output)" ? "" : text,

@@ -39,6 +39,9 @@ const usageCodes = new Set([
   "price-unknown",
   "model-unknown",
   "model-provider-missing",
+  "model-base-url",
+  "nothing-to-say",
+  "input-invalid",
 ]);
 /** Asking the same again later, or with a key, may well work: worth telling apart for scripts. */
 const noModelCodes = new Set([

@@ -1,6 +1,8 @@
 /** What a program may say to a session on standard input, one JSON object per line. */
 import * as z from "zod";
+import { CadreError } from "../../base/errors.ts";
 import { Block } from "../../contracts/message.ts";
+import { userContent } from "../../runtime/user-content.ts";
 
 const UserMessage = z.looseObject({
   type: z.literal("user"),
@@ -58,18 +60,28 @@ export function readInputLine(line: { number: number; text: string }): InputMess
       `${where}: ${issue?.path.map(String).join(".") || "message"}: ${issue?.message ?? "invalid"}`,
     );
   }
-  return toInput(parsed.data);
+  try {
+    return toInput(parsed.data);
+  } catch (error) {
+    if (error instanceof CadreError) return problem(`${where}: ${error.message}`);
+    throw error;
+  }
 }
 
 function toInput(data: z.infer<(typeof schemas)[keyof typeof schemas]>): InputMessage {
   switch (data.type) {
     case "user":
-      return { kind: "user", content: data.message.content };
+      return { kind: "user", content: sayable(data.message.content) };
     case "control_request":
       return { kind: "control", request: data };
     case "control_response":
       return { kind: "answer", response: data.response };
   }
+}
+
+function sayable(content: string | Block[]): string | Block[] {
+  const said = userContent(content);
+  return typeof content === "string" ? content : said;
 }
 
 function problem(message: string): InputMessage {

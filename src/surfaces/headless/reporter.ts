@@ -1,6 +1,5 @@
 /** Says what happens in the words of the chosen output format. Standard output holds that and nothing else. */
 import { messageOf } from "../../base/errors.ts";
-import { forTerminal } from "../../base/markup.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import type { Session } from "../../runtime/session.ts";
 import { createActivityLines } from "../plain/activity-lines.ts";
@@ -38,7 +37,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   const ids = () => ({ sessionId: context.sessionId, uuid: context.uuid() });
   /** A reader who left wants to hear no more, as with any other command in a pipe. */
   const complain = async (message: string) => {
-    if (!stdout.broken) await stderr.write(shown(`cadre: ${message}\n`, stderr));
+    if (!stdout.broken) await stderr.write(`cadre: ${message}\n`);
   };
 
   return {
@@ -50,13 +49,12 @@ export function createReporter(options: ReporterOptions): Reporter {
     },
     async event(event) {
       if (format === "stream-json") for (const message of wireMessagesOf(event, context)) await emit(message);
-      else if (options.verbose)
-        for (const line of lines(event)) await stderr.write(shown(`${line}\n`, stderr));
+      else if (options.verbose) for (const line of lines(event)) await stderr.write(`${line}\n`);
     },
     async runEnd(run) {
-      if (format === "text") await stdout.write(shown(withFinalNewline(textOf(run)), stdout));
+      if (format === "text") await stdout.write(withFinalNewline(textOf(run)));
       else await emit(wireResult(run, ids()));
-      const remark = problemOf(run)?.message ?? describeEnd(run.result.end);
+      const remark = problemOf(run)?.message ?? describeEnd(run.result.end) ?? silence(run);
       if (remark !== undefined) await complain(remark);
     },
     async failure(error) {
@@ -66,6 +64,12 @@ export function createReporter(options: ReporterOptions): Reporter {
   };
 }
 
+/** Nothing on standard output looks like a fault of ours. */
+function silence({ result }: FinishedRun): string | undefined {
+  const said = result.text !== "" || result.structuredOutput !== undefined;
+  return said ? undefined : "The model ended without saying anything.";
+}
+
 function textOf({ result, wantsStructuredOutput }: FinishedRun): string {
   if (!wantsStructuredOutput || result.structuredOutput === undefined) return result.text;
   return JSON.stringify(result.structuredOutput, null, 2);
@@ -73,9 +77,4 @@ function textOf({ result, wantsStructuredOutput }: FinishedRun): string {
 
 function withFinalNewline(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-/** A terminal obeys control sequences, so none of a model's or a tool's may reach it; a file gets the text as it is. */
-function shown(text: string, sink: Sink): string {
-  return sink.isTerminal ? forTerminal(text) : text;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Channel, createChannel } from "../../base/channel.ts";
 import { CadreError } from "../../base/errors.ts";
-import type { PermissionAnswer } from "../../contracts/permission.ts";
+import type { Verdict } from "../../permissions/broker.ts";
 import type { Session } from "../../runtime/session.ts";
 import {
   answerEvents,
@@ -31,7 +31,7 @@ function start(script: ScriptedRun, options: { open?: () => never; permissions?:
   const interruption = new AbortController();
   const context = { sessionId: session.id, uuid: uuids(), includePartialMessages: false };
   let bridge: PermissionBridge | undefined;
-  if (options.permissions === true) bridge = createPermissionBridge({ emit, uuid: uuids() });
+  if (options.permissions === true) bridge = createPermissionBridge({ emit });
   const sinkTo = (take: (text: string) => void) => ({
     isTerminal: false,
     broken: false,
@@ -254,29 +254,46 @@ describe("a signal", () => {
 });
 
 describe("permission over the control channel", () => {
-  const request = { toolName: "Bash", toolUseId: "t1", input: { command: "ls" }, reason: "no rule" };
+  const request = {
+    toolName: "Bash",
+    toolUseId: "t1",
+    input: { command: "ls" },
+    reason: "no rule",
+    suggestions: ["Bash(ls:*)", "Bash"],
+    agent: { id: "a1" },
+  };
 
   function asking() {
     const program: ReturnType<typeof start> = start(
       async function* () {
         yield { type: "turn-start", turn: 1 };
-        const answer = await program.bridge?.askPermission(request, new AbortController().signal);
-        return { text: JSON.stringify(answer) };
+        return { text: JSON.stringify(await program.session.ask(request)) };
       },
       { permissions: true },
     );
     return program;
   }
 
-  async function answered(response: unknown): Promise<PermissionAnswer> {
+  async function answered(response: unknown) {
     const program = asking();
     program.say(user("go"));
     const asked = await program.hears((message) => message.type === "control_request");
-    expect(asked.request).toMatchObject({
+    expect(asked.request).toEqual({
       subtype: "can_use_tool",
       tool_name: "Bash",
       input: { command: "ls" },
       tool_use_id: "t1",
+      agent_id: "a1",
+      decision_reason: "no rule",
+      permission_suggestions: [
+        {
+          type: "addRules",
+          rules: [{ toolName: "Bash", ruleContent: "ls:*" }],
+          behavior: "allow",
+          destination: "session",
+        },
+        { type: "addRules", rules: [{ toolName: "Bash" }], behavior: "allow", destination: "session" },
+      ],
     });
     program.say({
       type: "control_response",
@@ -284,28 +301,68 @@ describe("permission over the control channel", () => {
     });
     program.end();
     await program.exit;
-    return JSON.parse(String(results(program.said)[0]?.result)) as PermissionAnswer;
+    expect(program.said.filter((message) => message.type === "control_cancel_request")).toEqual([]);
+    return { verdict: JSON.parse(String(results(program.said)[0]?.result)) as Verdict, program };
   }
 
-  it("allows once, for the session, or not, as the other side says", async () => {
-    expect(await answered({ behavior: "allow", updatedInput: { command: "ls" } })).toEqual({
-      answer: "once",
+  const addRules = (destination: string, ...rules: object[]) => ({
+    type: "addRules",
+    rules,
+    behavior: "allow",
+    destination,
+  });
+
+  it.each([
+    [
+      { behavior: "allow", updatedInput: { command: "ls" } },
+      { kind: "allowed", scope: "once", rules: [] },
+    ],
+    [
+      { behavior: "deny", message: "not now" },
+      { kind: "refused", message: "not now" },
+    ],
+    [
+      {
+        behavior: "allow",
+        updatedPermissions: [addRules("session", { toolName: "Bash", ruleContent: "ls:*" })],
+      },
+      { kind: "allowed", scope: "session", rules: ["Bash(ls:*)"] },
+    ],
+    [
+      { behavior: "allow", updatedPermissions: [addRules("localSettings", { toolName: "Bash" })] },
+      { kind: "allowed", scope: "project", rules: ["Bash"] },
+    ],
+    [
+      {
+        behavior: "allow",
+        updatedPermissions: [
+          addRules("localSettings", { toolName: "Bash" }),
+          addRules("session", { toolName: "Edit" }),
+        ],
+      },
+      { kind: "allowed", scope: "session", rules: ["Bash", "Edit"] },
+    ],
+    [
+      { behavior: "allow", updatedPermissions: [{ type: "addDirectories", directories: ["/"] }, null, 7] },
+      { kind: "allowed", scope: "once", rules: [] },
+    ],
+  ])("takes %j for %j", async (response, verdict) => {
+    expect((await answered(response)).verdict).toEqual(verdict);
+  });
+
+  it("changes the mode, and interrupts, when the answer says so", async () => {
+    const changed = await answered({
+      behavior: "allow",
+      updatedPermissions: [{ type: "setMode", mode: "acceptEdits", destination: "session" }],
     });
-    expect(await answered({ behavior: "allow", updatedPermissions: [{ type: "addRules" }] })).toEqual({
-      answer: "session",
-    });
-    expect(await answered({ behavior: "deny", message: "not now" })).toEqual({
-      answer: "no",
-      message: "not now",
-    });
+    expect(changed.program.session.permissionMode).toBe("acceptEdits");
+    expect(changed.verdict).toMatchObject({ kind: "allowed", scope: "once" });
   });
 
   it("takes anything unclear, and a changed input, for a no", async () => {
-    expect(await answered({ behavior: "allow", updatedInput: { command: "ls /tmp" } })).toMatchObject({
-      answer: "no",
-    });
-    for (const unclear of [{}, null, "allow", { behavior: "ask" }])
-      expect(await answered(unclear)).toMatchObject({ answer: "no" });
+    const changed = { behavior: "allow", updatedInput: { command: "ls /tmp" } };
+    for (const unclear of [changed, {}, null, "allow", { behavior: "ask" }])
+      expect((await answered(unclear)).verdict).toMatchObject({ kind: "refused" });
   });
 
   it("denies what still waits when the other side is gone", async () => {
@@ -314,19 +371,32 @@ describe("permission over the control channel", () => {
     await program.hears((message) => message.type === "control_request");
     program.end();
     await program.exit;
-    expect(String(results(program.said)[0]?.result)).toContain('"answer":"no"');
+    expect(String(results(program.said)[0]?.result)).toContain('"everybody-left"');
   });
 
-  it("withdraws the question when the call is cancelled", async () => {
+  it("goes on waiting when the next message comes", async () => {
+    const bridge = createPermissionBridge({ emit: async () => {} });
+    const session = createScriptedSession(echo);
+    bridge.attach(session);
+    const asked = session.ask(request);
+    bridge.attach(session);
+    expect(session.permissions.waiting).toHaveLength(1);
+    bridge.close();
+    expect(await asked).toEqual({ kind: "unanswered", why: "everybody-left" });
+  });
+
+  it("withdraws the question when the call is cancelled, and ignores a late answer", async () => {
     const sent: WireMessage[] = [];
-    const bridge = createPermissionBridge({
-      emit: async (message) => void sent.push(message),
-      uuid: () => "q",
-    });
+    const bridge = createPermissionBridge({ emit: async (message) => void sent.push(message) });
+    const session = createScriptedSession(echo);
+    bridge.attach(session);
     const controller = new AbortController();
-    const asked = bridge.askPermission(request, controller.signal);
+    const asked = session.ask(request, controller.signal);
+    const id = String(sent[0]?.request_id);
     controller.abort();
     await expect(asked).rejects.toMatchObject({ name: "CancelledError" });
-    expect(sent.at(-1)).toEqual({ type: "control_cancel_request", request_id: "q" });
+    expect(sent.at(-1)).toEqual({ type: "control_cancel_request", request_id: id });
+    bridge.accept({ subtype: "success", request_id: id, response: { behavior: "allow" } });
+    expect(session.permissions.waiting).toEqual([]);
   });
 });

@@ -70,6 +70,7 @@ async function runMessage(
   let session: Session;
   try {
     session = state.session ??= await options.open(state.choices);
+    options.permissions?.attach(session);
   } catch (error) {
     await reporter.failure(error);
     return exitCodeOfError(error);

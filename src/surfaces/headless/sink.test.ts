@@ -56,7 +56,7 @@ describe("createSink", () => {
         done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
       },
     });
-    const sink = createSink(stream, () => told++);
+    const sink = createSink(stream, { onBroken: () => told++ });
     await sink.write("lost");
     await sink.write("lost as well");
     await sink.flush();

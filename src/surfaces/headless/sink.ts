@@ -1,6 +1,10 @@
 import type { Writable } from "node:stream";
+import { forTerminal } from "../../base/markup.ts";
 
-/** Text on its way out of the process: slow readers slow the writer down, a reader that left is no error. */
+/**
+ * Text on its way out of the process: slow readers slow the writer down, a reader that left is no error. A
+ * terminal obeys control sequences, so none reaches it, whoever wrote the text; a file gets the text as it is.
+ */
 export interface Sink {
   readonly isTerminal: boolean;
   /** The reader left; what is written now goes nowhere. */
@@ -13,28 +17,37 @@ export interface Sink {
 
 export function createSink(
   stream: Writable & { readonly isTTY?: boolean },
-  onBroken: () => void = () => {},
+  options: {
+    onBroken?: (error: Error) => void;
+    /** What everything that is written passes through first. */
+    clean?: (text: string) => string;
+  } = {},
 ): Sink {
+  const isTerminal = stream.isTTY === true;
+  const shown = (text: string) => {
+    const clean = options.clean?.(text) ?? text;
+    return isTerminal ? forTerminal(clean) : clean;
+  };
   let broken = false;
   let leave = () => {};
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  // Whatever it is (EPIPE, EIO of a closed terminal): nobody reads any more, and nobody can be told.
-  stream.on("error", () => {
+  // Whatever it is (EPIPE, a full disk, EIO of a closed terminal): what is written now goes nowhere.
+  stream.on("error", (error: Error) => {
     if (broken) return;
     broken = true;
     leave();
-    onBroken();
+    options.onBroken?.(error);
   });
 
   return {
-    isTerminal: stream.isTTY === true,
+    isTerminal,
     get broken() {
       return broken;
     },
     async write(text) {
-      if (broken || text === "" || stream.write(text)) return;
+      if (broken || text === "" || stream.write(shown(text))) return;
       let onDrain = () => {};
       const drained = new Promise<void>((resolve) => {
         onDrain = resolve;

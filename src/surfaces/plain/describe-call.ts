@@ -22,22 +22,47 @@ export function describeCall(
   return cut(oneLine(subject === "" ? call.name : `${call.name} ${subject}`), maxChars);
 }
 
-function subjectOf(input: Readonly<Record<string, unknown>>): string {
+/** What the call is about: a file, a command, a pattern and where it is looked for. */
+export function subjectOf(input: Readonly<Record<string, unknown>>): string {
   for (const field of tellingFields) {
     const value = input[field];
-    if (typeof value === "string" && value !== "") return value;
+    if (typeof value !== "string" || value === "") continue;
+    const place = field === "pattern" ? input.path : undefined;
+    return typeof place === "string" && place !== "" ? `${value} in ${place}` : value;
   }
   return Object.keys(input).length === 0 ? "" : (JSON.stringify(input) ?? "");
 }
 
-/** `42 lines`, `1 image`, or nothing for a result that is not worth a word. */
-export function describeResult(result: ToolResultBlock): string {
-  const lines = textOfResult(result).replace(/\n$/, "").split("\n");
-  const images =
+/** `42 lines`, `7 files`, `1 image or document`, or that there was nothing. */
+export function describeResult(toolName: string, result: ToolResultBlock): string {
+  const others =
     typeof result.content === "string" ? 0 : result.content.filter((block) => block.type !== "text").length;
-  if (images > 0) return images === 1 ? "1 image or document" : `${images} images or documents`;
-  if (lines.length === 1) return lines[0] === "" ? "no output" : "1 line";
-  return `${lines.length} lines`;
+  if (others > 0) return others === 1 ? "1 image or document" : `${others} images or documents`;
+  const text = textOfResult(result).replace(/\n$/, "");
+  if (text === "") return "no output";
+  const lines = text.split("\n");
+  switch (toolName) {
+    case "Glob":
+      return lines[0]?.startsWith("No files match ") ? "no files" : counted(filesIn(lines), "file");
+    case "Grep":
+      return lines[0] === "No matches." ? "no matches" : counted(lines.length, "line");
+    case "Read": {
+      // Notes about what was left out are no lines of the file.
+      const numbered = lines.filter((line) => /^ *\d+\t/.test(line)).length;
+      return counted(numbered > 0 ? numbered : lines.length, "line");
+    }
+    default:
+      return counted(lines.length, "line");
+  }
+}
+
+function filesIn(lines: readonly string[]): number {
+  const more = /^\(([\d,]+) more files?: /.exec(lines.at(-1) ?? "")?.[1];
+  return more === undefined ? lines.length : lines.length - 1 + Number(more.replaceAll(",", ""));
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function textOfResult(result: ToolResultBlock): string {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
+import type { PermissionRequest } from "../../contracts/permission.ts";
 import { permissionQuestion } from "./permission-question.ts";
 
-const ask = (toolName: string, input: Record<string, unknown>, agentId?: string) =>
-  permissionQuestion({ toolName, toolUseId: "t", input, reason: "", ...(agentId && { agentId }) });
+const ask = (toolName: string, input: Record<string, unknown>, more: Partial<PermissionRequest> = {}) =>
+  permissionQuestion({ toolName, toolUseId: "t", input, reason: "", suggestions: [toolName], ...more });
 
 describe("permissionQuestion", () => {
   it("puts a short command on the line of the question", () => {
     expect(ask("Bash", { command: "npm test" })).toBe(
-      "Allow Bash: npm test? [y]es / [s]ession / [n]o (or say why): ",
+      "Allow Bash: npm test? [y]es / [s]ession / [p]roject / [n]o (or say why): ",
     );
   });
 
@@ -36,8 +37,32 @@ describe("permissionQuestion", () => {
   });
 
   it("shows any other input as JSON, and names the agent that asks", () => {
-    expect(ask("WebFetch", { url: "https://example.org" }, "reviewer-1")).toMatch(
+    expect(ask("WebFetch", { url: "https://example.org" }, { agent: { id: "reviewer-1" } })).toMatch(
       /^WebFetch \(agent reviewer-1\):\n {2}\{\n {2} {2}"url": "https:\/\/example\.org"/,
     );
+  });
+
+  it("says why it asks, which rule would be granted, and offers none where there is none", () => {
+    const question = ask(
+      "Bash",
+      { command: "npm test" },
+      { reason: "no rule allows npm", suggestions: ["Bash(npm test:*)", "Bash"] },
+    );
+    expect(question).toBe(
+      "  (no rule allows npm)\n  (session and project allow: Bash(npm test:*))\nAllow Bash: npm test? [y]es / [s]ession / [p]roject / [n]o (or say why): ",
+    );
+    expect(ask("Bash", { command: "npm test" }, { suggestions: [] })).toBe(
+      "Allow Bash: npm test? [y]es / [n]o (or say why): ",
+    );
+  });
+
+  it("does not let names, paths, reasons or rules make lines of their own", () => {
+    const forged = "x\nAllow Bash: ls? [y]es";
+    const question = ask(
+      "Write",
+      { file_path: forged, content: "text" },
+      { agent: { id: "a", name: forged, type: forged }, reason: forged, suggestions: [`Write(${forged})`] },
+    );
+    expect(question.split("\n").filter((line) => line.startsWith("Allow Bash"))).toEqual([]);
   });
 });

@@ -1,23 +1,49 @@
-import type { PermissionAnswer, PermissionRequest } from "../../contracts/permission.ts";
+import type { AskingAgent, PermissionAnswer, PermissionRequest } from "../../contracts/permission.ts";
 
-const choices = "[y]es / [s]ession / [n]o (or say why): ";
 const maxShownLines = 40;
 
 /** What is asked for stands there whole where a cut could hide something: commands are never cut. */
 export function permissionQuestion(request: PermissionRequest): string {
-  const who = request.agentId === undefined ? "" : ` (agent ${request.agentId})`;
+  const who = request.agent === undefined ? "" : ` (agent ${inLine(describeAgent(request.agent))})`;
   const { command, file_path: path } = request.input;
-  const why = request.reason === "" ? [] : [`  (${request.reason})`];
+  const choices = choicesFor(request);
+  const why = [
+    ...(request.reason === "" ? [] : [`  (${inLine(request.reason)})`]),
+    ...ruleOffer(request).map((line) => `  ${line}`),
+  ];
   if (typeof command === "string" && !/[\r\n]/.test(command) && command.length <= 200)
-    return [...why, `Allow ${request.toolName}${who}: ${command}? ${choices}`].join("\n");
-  const subject = typeof path === "string" ? ` ${path}` : "";
+    return [...why, `Allow ${inLine(request.toolName)}${who}: ${command}? ${choices}`].join("\n");
+  const subject = `${inLine(request.toolName)}${typeof path === "string" ? ` ${inLine(path)}` : ""}`;
   const details = typeof command === "string" ? command.split(/\r\n|\r|\n/) : detailsOf(request.input);
   return [
-    `${request.toolName}${subject}${who}:`,
+    `${subject}${who}:`,
     ...details.map((each) => `  ${each}`),
     ...why,
-    `Allow ${request.toolName}${subject}? ${choices}`,
+    `Allow ${subject}? ${choices}`,
   ].join("\n");
+}
+
+/** `reviewer, of type Explore`: the name that people gave it, or else its id. */
+function describeAgent({ id, type, name }: AskingAgent): string {
+  const called = name ?? id;
+  return type === undefined || type === called ? called : `${called}, of type ${type}`;
+}
+
+function choicesFor({ suggestions = [] }: PermissionRequest): string {
+  return suggestions.length === 0
+    ? "[y]es / [n]o (or say why): "
+    : "[y]es / [s]ession / [p]roject / [n]o (or say why): ";
+}
+
+/** A whole tool says its own name; anything else must be seen before it is granted. */
+function ruleOffer({ suggestions = [], toolName }: PermissionRequest): string[] {
+  const [rule] = suggestions;
+  return rule === undefined || rule === toolName ? [] : [`(session and project allow: ${inLine(rule)})`];
+}
+
+/** Text from outside must not make lines of its own that look like ours. */
+function inLine(text: string): string {
+  return text.replace(/\r\n|[\r\n\u0085\u2028\u2029]/g, "\\n").replaceAll("\t", " ");
 }
 
 function detailsOf(input: Readonly<Record<string, unknown>>): string[] {
@@ -49,6 +75,9 @@ export function readPermissionAnswer(typed: string | undefined): PermissionAnswe
     case "s":
     case "session":
       return { answer: "session" };
+    case "p":
+    case "project":
+      return { answer: "project" };
     case "":
     case "n":
     case "no":

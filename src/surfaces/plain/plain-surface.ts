@@ -1,14 +1,12 @@
 /** A person at a plain console, as the runtime asks them. */
-import type { Surface } from "../../runtime/session.ts";
+import { isCancelled, messageOf } from "../../base/errors.ts";
+import type { SessionPermissions, Surface } from "../../runtime/session.ts";
 import type { PlainConsole } from "./console.ts";
 import { permissionQuestion, readPermissionAnswer } from "./permission-question.ts";
 import { questionText, readChoice } from "./user-question.ts";
 
 export function createPlainSurface(console: PlainConsole): Required<Surface> {
   return {
-    async askPermission(request, signal) {
-      return readPermissionAnswer(await console.ask(permissionQuestion(request), signal));
-    },
     async askQuestions(questions, signal) {
       const answers: [string, string | string[]][] = [];
       for (const question of questions) {
@@ -29,4 +27,29 @@ export function createPlainSurface(console: PlainConsole): Required<Surface> {
       return /^y(es)?$/i.test(typed) ? { approved: true } : { approved: false, message: typed };
     },
   };
+}
+
+/** Puts the waiting questions to the person, one after the other, until the returned function is called. */
+export function answerPermissions(console: PlainConsole, permissions: SessionPermissions): () => void {
+  const open = new Map<string, AbortController>();
+  const ask = async (id: string, text: string, signal: AbortSignal) => {
+    try {
+      const typed = await console.ask(text, signal);
+      const { note } = await permissions.answer(id, readPermissionAnswer(typed));
+      if (note !== undefined) console.line(`(${note})`);
+    } catch (error) {
+      // Withdrawn, or answered elsewhere while this was typed.
+      if (!isCancelled(error)) console.line(`cadre: ${messageOf(error)}`);
+    } finally {
+      open.delete(id);
+    }
+  };
+  return permissions.subscribe((change) => {
+    if (change.type === "question-close") open.get(change.id)?.abort();
+    else {
+      const withdrawal = new AbortController();
+      open.set(change.question.id, withdrawal);
+      void ask(change.question.id, permissionQuestion(change.question), withdrawal.signal);
+    }
+  });
 }

@@ -302,28 +302,81 @@ describe("Ctrl+C", () => {
 describe("questions", () => {
   const asks =
     (command: string): Script =>
-    (surface) =>
+    (_, session) =>
       async function* () {
         yield { type: "turn-start", turn: 1 };
-        const request = { toolName: "Bash", toolUseId: "t", input: { command }, reason: "no rule allows it" };
-        const answer = await surface.askPermission?.(request, new AbortController().signal);
-        yield* answerEvents(`answer ${JSON.stringify(answer)}`);
+        const request = {
+          toolName: "Bash",
+          toolUseId: "t",
+          input: { command },
+          reason: "no rule allows it",
+          suggestions: ["Bash(npm test)", "Bash"],
+        };
+        const verdict = await session().ask(request);
+        yield* answerEvents(`verdict ${JSON.stringify(verdict)}`);
         return {};
       };
 
   it.each([
-    ["y", { answer: "once" }],
-    [" YES ", { answer: "once" }],
-    ["s", { answer: "session" }],
-    ["n", { answer: "no" }],
-    ["", { answer: "no" }],
-    ["yes but not there", { answer: "no", message: "yes but not there" }],
-  ])("take %j for %j", async (typed, answer) => {
+    ["y", { kind: "allowed", scope: "once", rules: [] }],
+    [" YES ", { kind: "allowed", scope: "once", rules: [] }],
+    ["s", { kind: "allowed", scope: "session", rules: ["Bash(npm test)"] }],
+    ["p", { kind: "allowed", scope: "project", rules: ["Bash(npm test)"] }],
+    ["n", { kind: "refused" }],
+    ["", { kind: "refused" }],
+    ["yes but not there", { kind: "refused", message: "yes but not there" }],
+  ])("take %j for %j", async (typed, verdict) => {
     const person = sitDown(asks("npm test"), { firstPrompt: "go" });
-    await person.sees("Allow Bash: npm test? [y]es / [s]ession / [n]o (or say why): ");
+    await person.sees("(session and project allow: Bash(npm test))");
+    await person.sees("Allow Bash: npm test? [y]es / [s]ession / [p]roject / [n]o (or say why): ");
     person.type(`${typed}\n`);
-    await person.sees(`answer ${JSON.stringify(answer)}`);
+    await person.sees(`verdict ${JSON.stringify(verdict)}`);
     person.end();
+    await person.exit;
+  });
+
+  it("say what became of a rule for the project", async () => {
+    const person = sitDown(asks("npm test"), { firstPrompt: "go" });
+    await person.sees("Allow Bash");
+    person.type("project\n");
+    await person.sees("(kept Bash(npm test))");
+    person.end();
+    await person.exit;
+  });
+
+  it("of several agents come one after the other, each with the name of its agent", async () => {
+    const person = sitDown(
+      (_, session) =>
+        async function* () {
+          yield { type: "turn-start", turn: 1 };
+          const ask = (id: string) =>
+            session().ask({
+              toolName: "Bash",
+              toolUseId: id,
+              input: { command: `echo ${id}` },
+              reason: "",
+              agent: { id, type: "Explore", name: `agent-${id}` },
+            });
+          const verdicts = await Promise.all([ask("one"), ask("two")]);
+          yield* answerEvents(verdicts.map(({ kind }) => kind).join(" then "));
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("Allow Bash (agent agent-one, of type Explore): echo one? [y]es / [n]o (or say why): ");
+    person.type("n\n");
+    await person.sees("Allow Bash (agent agent-two, of type Explore): echo two?");
+    person.type("y\n");
+    await person.sees("refused then allowed");
+    person.end();
+    await person.exit;
+  });
+
+  it("are refused when the person leaves", async () => {
+    const person = sitDown(asks("npm test"), { firstPrompt: "go" });
+    await person.sees("Allow Bash");
+    person.end();
+    await person.sees('verdict {"kind":"refused"}');
     await person.exit;
   });
 
@@ -370,12 +423,14 @@ describe("questions", () => {
   it("are withdrawn when their call is cancelled, and the next line is a prompt again", async () => {
     const controller = new AbortController();
     const person = sitDown(
-      (surface) =>
+      (_, session) =>
         async function* ({ content }) {
           yield { type: "turn-start", turn: 1 };
           if (content === "go") {
             const request = { toolName: "Bash", toolUseId: "t", input: { command: "ls" }, reason: "" };
-            await surface.askPermission?.(request, controller.signal).catch((error: Error) => error);
+            await session()
+              .ask(request, controller.signal)
+              .catch((error: Error) => error);
           }
           yield* answerEvents(`ran ${String(content)}`);
           return {};

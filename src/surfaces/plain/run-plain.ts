@@ -12,7 +12,7 @@ import { exitCodeOfError, exitCodes } from "../headless/exit-code.ts";
 import type { Interruption } from "../headless/run-headless.ts";
 import { createActivityLines } from "./activity-lines.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
-import { createPlainSurface } from "./plain-surface.ts";
+import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
 import { describeTotals } from "./session-totals.ts";
 
 export interface PlainOptions {
@@ -33,12 +33,16 @@ const help = `Type what you want done, and Enter. A line that ends in \\ goes on
 Ctrl+C interrupts a run. What you type during a run reaches the model at its
 next step.`;
 
+const offlineHint = `This model follows rules and needs no network. To connect a real one, leave, then
+  export ANTHROPIC_API_KEY=...   (cadre doctor tells what is found)`;
+
 export async function runPlain(options: PlainOptions): Promise<number> {
   const typed = createChannel<string>();
   let running = false;
   let leaving = false;
   let interrupts = 0;
   let session: Session | undefined;
+  let stopAnswering = () => {};
 
   /** The first wish to leave lets a run end cleanly, the next one stops it there and then. */
   const leave = () => {
@@ -62,7 +66,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
         interrupts = 0;
         const command = text.trim();
         if (command === "/exit" || command === "/quit") leave();
-        else if (/^\/[a-z]+$/.test(command)) showCommand(command);
+        else if (/^\/[a-z]+(\s|$)/.test(command)) showCommand(command.split(/\s/, 1)[0] ?? command);
         else if (!running) typed.push(text);
         else if (command !== "" && session !== undefined) void note(session, text);
       },
@@ -103,9 +107,11 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   try {
     options.interruption.signal.addEventListener("abort", leave, { once: true });
     session = await options.open(createPlainSurface(console));
+    stopAnswering = answerPermissions(console, session.permissions);
     console.line(
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
+    if (session.modelId === "offline") console.line(offlineHint);
     if (options.firstPrompt !== undefined) typed.push(options.firstPrompt);
     else console.prompt();
     for await (const text of typed) {
@@ -125,6 +131,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     return exitCodeOfError(error);
   } finally {
     options.interruption.signal.removeEventListener("abort", leave);
+    stopAnswering();
     console.close();
     await close();
   }

@@ -1,10 +1,13 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
+import { countOf } from "../folder-contents.ts";
 import { globOf, type Language, languageNamed } from "../languages.ts";
 import { patternsOfKind } from "../outline.ts";
 import type { Asking, Task } from "../playbook.ts";
+import { wholeWord } from "../search-patterns.ts";
 import { surveyFolder } from "../survey.ts";
-import { type CountList, countAll, countMatches, type GrepInput, glob } from "../tool-calls.ts";
+import { testPatterns } from "../test-marks.ts";
+import { told, topFiles } from "../told-counts.ts";
+import { countAll, countEverywhere, glob } from "../tool-calls.ts";
 import { bareName, type Wording, withoutArticle } from "../wording.ts";
 
 export const countThings = everydayPlaybook({
@@ -27,12 +30,12 @@ interface CountRequest {
 }
 
 const countQuestion =
-  /^(?:how many|count(?: up)?(?: (?:the number of|how many))?|(?:what(?:'s| is) )?(?:the )?(?:total )?number of)\s+(.+)$/i;
+  /^(?:how many|count(?: up)?(?: (?:all|all of))?(?: (?:the number of|how many))?|(?:what(?:'s| is) )?(?:the )?(?:total )?number of)\s+(.+)$/i;
 
 function understandCount(wording: Wording): CountRequest | undefined {
   const things = countQuestion.exec(wording.text)?.[1];
   if (things === undefined) return undefined;
-  const { rest, path } = splitPlace(withoutArticle(things));
+  const { rest, path } = placeIn(withoutArticle(things));
   const countable = countableOf(rest, wording.quoted);
   return countable === undefined ? undefined : { countable, ...(path === undefined ? {} : { path }) };
 }
@@ -43,7 +46,7 @@ const hereWords =
   /\s+(?:in (?:this|the|my|our|here|total|all)(?:\s+(?:repo(?:sitory)?|project|code ?base|folder|directory|code))?|here)$/i;
 
 /** `Python files in src/` is `Python files`, in the folder src. */
-function splitPlace(words: string): { rest: string; path?: string } {
+function placeIn(words: string): { rest: string; path?: string } {
   let rest = words;
   for (;;) {
     const shorter = rest.replace(fillers, "").replace(hereWords, "");
@@ -116,7 +119,7 @@ function* playCount(task: Task, request: CountRequest): Asking<string> {
     }
     case "lines": {
       const glob = countable.language === undefined ? {} : { glob: globOf(countable.language) };
-      const counts = yield* countMatches({ pattern: "^", ...glob, ...within });
+      const counts = yield* countEverywhere({ pattern: "^", ...glob, ...within });
       if (counts.problem !== undefined) return failed(counts.problem);
       const what = countable.language === undefined ? "line" : `${countable.language.name} line`;
       return `${told(counts, what)}${place}.\n\nCounted with Grep: every line of every text file${countable.language ? ` named ${globOf(countable.language)}` : ""}, blank lines and comments included; ignored and binary files are left out.${topFiles(counts)}`;
@@ -127,7 +130,7 @@ function* playCount(task: Task, request: CountRequest): Asking<string> {
       return yield* countTests(task, within);
     case "text": {
       const pattern = wholeWord(countable.text);
-      const counts = yield* countMatches({ pattern, ...within });
+      const counts = yield* countEverywhere({ pattern, ...within });
       if (counts.problem !== undefined) return failed(counts.problem);
       return `${told(counts, "line")} with \`${countable.text}\`${place}.\n\nCounted with Grep \`${pattern}\`: lines that match, not occurrences.${topFiles(counts)}`;
     }
@@ -181,52 +184,6 @@ function* countDefinitions(
   return `**${countOf(total, `${noun} definition`)}**${placeOf(within)}.\n\n${lines.join("\n")}\n\nCounted with Grep: lines that begin a ${noun} definition by each language's keyword.${limits}`;
 }
 
-const testPatterns: readonly (GrepInput & { languages: readonly string[]; how: string })[] = [
-  {
-    pattern: "^\\s*(?:async\\s+)?def test\\w*\\s*\\(",
-    glob: "*.py",
-    languages: ["Python"],
-    how: "`def test...`",
-  },
-  {
-    pattern: "^func (?:Test|Fuzz|Example)\\w*\\(",
-    glob: "*_test.go",
-    languages: ["Go"],
-    how: "`func Test...`, Fuzz, Example in *_test.go",
-  },
-  { pattern: "^\\s*#\\[(?:\\w+::)?test\\b", glob: "*.rs", languages: ["Rust"], how: "`#[test]`" },
-  {
-    pattern: "^\\s*(?:test|it)(?:\\.\\w+)*\\s*\\(",
-    glob: "*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}",
-    languages: ["TypeScript", "JavaScript"],
-    how: "`test(` and `it(`",
-  },
-  {
-    pattern: "^\\s*@(?:Test|ParameterizedTest)\\b",
-    glob: "*.{java,kt}",
-    languages: ["Java", "Kotlin"],
-    how: "`@Test`",
-  },
-  {
-    pattern: "^\\s*\\[(?:Fact|Theory|Test|TestMethod)\\b",
-    glob: "*.cs",
-    languages: ["C#"],
-    how: "`[Fact]`, `[Test]`, ...",
-  },
-  {
-    pattern: "^\\s*(?:it|specify|test)\\s+['\"]|^\\s*def test_",
-    glob: "*.rb",
-    languages: ["Ruby"],
-    how: "`it '...'` and `def test_`",
-  },
-  {
-    pattern: "^\\s*public function test\\w*\\(",
-    glob: "*.php",
-    languages: ["PHP"],
-    how: "`function test...`",
-  },
-];
-
 function* countTests(task: Task, within: { path?: string }): Asking<string> {
   const survey = yield* surveyFolder(task);
   const present = new Set(survey.languages.map(({ language }) => language.name));
@@ -241,33 +198,4 @@ function* countTests(task: Task, within: { path?: string }): Asking<string> {
       `- ${test.languages.filter((name) => present.has(name)).join(" and ")}: ${countOf(counts[index]?.total ?? 0, "test")} in ${countOf(counts[index]?.fileCount ?? 0, "file")} (lines with ${test.how})`,
   );
   return `**${countOf(total, "test")}**${placeOf(within)}.\n\n${lines.join("\n")}\n\nCounted with Grep by these marks. A test that runs with many inputs counts once.`;
-}
-
-export function wholeWord(text: string): string {
-  const escaped = escapedPattern(text);
-  return `${/^\w/.test(text) ? "\\b" : ""}${escaped}${/\w$/.test(text) ? "\\b" : ""}`;
-}
-
-export function escapedPattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-export function told(counts: CountList, noun: string): string {
-  const more = counts.exact ? "" : "at least ";
-  return `**${more}${countOf(counts.total, noun)}** in ${countOf(counts.fileCount, "file")}`;
-}
-
-const topLimit = 5;
-
-export function topFiles(counts: CountList): string {
-  const ranked = [...counts.counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  if (ranked.length < 2) return ranked[0] === undefined ? "" : `\n\n- ${ranked[0][0]}: ${ranked[0][1]}`;
-  const title = ranked.length > topLimit ? `\n\nMost in:\n` : "\n\n";
-  return (
-    title +
-    ranked
-      .slice(0, topLimit)
-      .map(([path, count]) => `- ${path}: ${count.toLocaleString("en-US")}`)
-      .join("\n")
-  );
 }

@@ -1,14 +1,13 @@
-import { docOfDefinition, docOfFile, firstParagraph, shortened } from "../doc-comment.ts";
+import { aboutFile } from "../about-file.ts";
+import { aboutFolder } from "../about-folder.ts";
+import { aboutSymbol, definitionsOf } from "../about-symbol.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
-import { baseNameOf, extensionOf, languageOf } from "../languages.ts";
-import { type Definition, importsOf, outlineOf } from "../outline.ts";
+import { extensionOf, folderOf, languageOf } from "../languages.ts";
 import type { Asking, Task } from "../playbook.ts";
-import { type FoundDefinition, findDefinitions } from "../symbol.ts";
-import { countMatches, glob, globAll, readWhole } from "../tool-calls.ts";
-import { bareName, type Wording, withoutArticle } from "../wording.ts";
-import { told, topFiles, wholeWord } from "./count-things.ts";
-import { globEscaped } from "./find-things.ts";
+import { globEscaped } from "../search-patterns.ts";
+import { correctSpelling } from "../spelling.ts";
+import { glob, globAll, type PathList } from "../tool-calls.ts";
+import { bareName, splitPlace, type Wording, withoutArticle } from "../wording.ts";
 
 export const explainCode = everydayPlaybook({
   name: "explain a file or a symbol",
@@ -19,60 +18,109 @@ export const explainCode = everydayPlaybook({
 
 interface ExplainRequest {
   readonly name: string;
-  /** The words call it a file, or it looks like a path. */
-  readonly isFile: boolean;
+  /** `thing`: a plain word, which may be the name of a folder, a file or a symbol. */
+  readonly kind: "file" | "folder" | "symbol" | "thing";
+  /** Only what is defined there. */
+  readonly path?: string;
 }
 
-const questions: readonly RegExp[] = [
-  /^(?:explain|describe|summari[sz]e|outline)(?: to me| me)?(?: how| what)? (.+?)(?: (?:works|does|is|to me|for me|briefly|in short|in detail))*$/i,
-  /^what(?:'s| is| does| are)(?: in)? (.+?)(?: (?:do|does|for|about|good for))*$/i,
-  /^how does (.+?) work$/i,
-  /^(?:tell me about|walk me through|show me|look at|read) (.+)$/i,
+interface Question {
+  readonly pattern: RegExp;
+  /** A plain word can only be a name here: the sentence asks for nothing else. */
+  readonly takesWords?: boolean;
+}
+
+const questions: readonly Question[] = [
+  {
+    pattern:
+      /^(?:explain|describe|summari[sz]e|outline)(?: (?:how|what))? (.+?)(?: (?:works|does|is|briefly|in short|in detail))*$/i,
+    takesWords: true,
+  },
+  { pattern: /^what is (?:the )?(?:purpose|point|job|role|use|meaning) of (.+)$/i },
+  {
+    pattern:
+      /^(?:what|which)(?: are)?(?: the)? (?:functions|classes|methods|definitions|exports|symbols|types)(?: (?:are|are there|does|is|it|defined|exported))* (?:in|of|by|from) (.+?)$/i,
+  },
+  {
+    pattern:
+      /^(?:list|show)(?: me)?(?: all)?(?: the)? (?:functions|classes|methods|definitions|exports|symbols|types) (?:in|of) (.+)$/i,
+  },
+  {
+    pattern:
+      /^what(?: is| does| are)(?: (?:in|inside))? (.+?)(?: (?:do|does|for|about|good for|used for|mean|export|define|contain))*$/i,
+  },
+  { pattern: /^what (.+?) (?:does|is|is for|means|is used for|is about|contains)$/i },
+  { pattern: /^how (?:does |do )?(.+?) works?$/i },
+  {
+    pattern: /^(?:tell me (?:more )?about|walk me through|show me|show|look at|read|open|view|print) (.+)$/i,
+  },
 ];
 
 function understandExplain(wording: Wording): ExplainRequest | undefined {
-  for (const question of questions) {
-    const words = question.exec(wording.text)?.[1];
+  for (const { pattern, takesWords } of questions) {
+    const words = pattern.exec(wording.text)?.[1];
     if (words === undefined) continue;
-    const understood = nameIn(words, wording.quoted);
+    const understood = nameIn(words, wording.quoted, takesWords === true);
     if (understood !== undefined) return understood;
   }
   return undefined;
 }
 
-const kindWord =
-  /^(?:the\s+)?(file|module|script|function|method|class|struct|type|interface|enum|trait|variable|constant|symbol|macro)\s+/i;
-const kindAfter =
-  /\s+(file|module|script|function|method|class|struct|type|interface|enum|trait|constant|symbol|macro)$/i;
+const kinds =
+  "(file|module|script|folder|directory|function|method|class|struct|type|interface|enum|trait|variable|constant|symbol|macro)";
+const kindWord = new RegExp(`^${kinds}\\s+`, "i");
+const kindAfter = new RegExp(`\\s+${kinds}$`, "i");
 
 /** A name, not a sentence: what has spaces must be quoted or look like a path. */
-function nameIn(words: string, quoted: readonly string[]): ExplainRequest | undefined {
-  const kind = (kindWord.exec(words) ?? kindAfter.exec(words))?.[1]?.toLowerCase();
-  const name = bareName(quoted[0] ?? withoutArticle(words).replace(kindWord, "").replace(kindAfter, ""));
-  const saysFile = kind === "file" || kind === "module" || kind === "script";
-  const looksLikePath =
-    name.includes("/") || (extensionOf(name) !== undefined && languageOf(name) !== undefined);
-  if (looksLikePath || saysFile)
-    return name === "" ? undefined : { name: name.replace(/^\.\//, ""), isFile: true };
+function nameIn(words: string, quoted: readonly string[], takesWords: boolean): ExplainRequest | undefined {
+  const whole = withoutArticle(words);
+  const placed = splitPlace(whole);
+  const { rest, path } = placed.path !== undefined && isPathLike(placed.path) ? placed : { rest: whole };
+  const kind = (kindWord.exec(rest) ?? kindAfter.exec(rest))?.[1]?.toLowerCase() ?? "";
+  const name = bareName(quoted[0] ?? rest.replace(kindWord, "").replace(kindAfter, "")).replace(/^\.\//, "");
+  if (name === "") return undefined;
+  if (/^(?:folder|directory)$/.test(kind)) return { name, kind: "folder" };
+  if (/^(?:file|module|script)$/.test(kind)) return { name, kind: "file" };
+  if (isPathLike(name)) return { name, kind: name.endsWith("/") ? "folder" : "file" };
   if (!/^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|#)[\p{L}\p{N}_$]+)*[?!]?$/u.test(name)) return undefined;
-  // A plain English word is a symbol only if the prompt says so.
-  const isPlainWord =
-    /^[a-z]+$/.test(name) && kind === undefined && quoted.length === 0 && !words.includes("(");
-  return isPlainWord ? undefined : { name, isFile: false };
+  const within = path === undefined ? {} : { path };
+  const isPlainWord = /^[a-z]+$/.test(name) && kind === "" && quoted.length === 0 && !words.includes("(");
+  if (!isPlainWord) return { name, kind: "symbol", ...within };
+  // A slip of the finger is no name: another playbook reads what was meant.
+  return takesWords && correctSpelling(name) === name ? { name, kind: "thing", ...within } : undefined;
+}
+
+function isPathLike(name: string): boolean {
+  return name.includes("/") || (extensionOf(name) !== undefined && languageOf(name) !== undefined);
 }
 
 function* playExplain(_task: Task, request: ExplainRequest): Asking<string> {
-  if (!request.isFile) return yield* explainSymbol(request.name);
-  const paths = yield* filesNamed(request.name);
+  const { name, kind } = request;
+  if (kind === "symbol") {
+    const found = yield* definitionsOf(name, request.path);
+    if (found.length > 0) return yield* aboutSymbol(name, found);
+    const files = yield* filesNamed(name);
+    return files.length > 0 ? yield* explainFiles(files) : yield* aboutSymbol(name, found);
+  }
+  if (kind !== "file") {
+    const folder = yield* folderNamed(name);
+    if (folder !== undefined) return yield* aboutFolder(folder.path, folder.list);
+    if (kind === "folder")
+      return `There is no folder \`${name}\` here that holds files which are not ignored.`;
+  }
+  const files = yield* filesNamed(name);
+  if (files.length > 0) return yield* explainFiles(files);
+  if (kind === "thing") return yield* aboutSymbol(name, yield* definitionsOf(name, request.path));
+  const folder = yield* folderNamed(name);
+  if (folder !== undefined) return yield* aboutFolder(folder.path, folder.list);
+  return `There is no file \`${name}\` here; ignored files (.gitignore) are left out.`;
+}
+
+function* explainFiles(paths: readonly string[]): Asking<string> {
   const [only, ...others] = paths;
-  if (only === undefined)
-    return `There is no file \`${request.name}\` here; ignored files (.gitignore) are left out.`;
-  if (others.length > 0)
-    return `Several files have that name; which one?\n\n${paths
-      .slice(0, 20)
-      .map((path) => `- explain ${path}`)
-      .join("\n")}`;
-  return yield* explainFile(only);
+  if (only !== undefined && others.length === 0) return yield* aboutFile(only);
+  const shown = paths.slice(0, 20).map((path) => `- explain ${path}`);
+  return `Several files have that name; which one?\n\n${shown.join("\n")}`;
 }
 
 function* filesNamed(name: string): Asking<readonly string[]> {
@@ -84,137 +132,27 @@ function* filesNamed(name: string): Asking<readonly string[]> {
   return ending !== undefined && ending.paths.length > 0 ? ending.paths : (anyExtension?.paths ?? []);
 }
 
-function* explainFile(path: string): Asking<string> {
-  const [file] = yield* readWhole([path]);
-  const language = languageOf(path);
-  if (file === undefined) return `${path} cannot be read as text.`;
-  const head = `# ${path}: ${language?.name ?? "text"}, ${countOf(file.lines.length, "line")}`;
-  const outline = outlineOf(path, file.lines);
-  if (outline === undefined) return [head, "", ...aboutText(path, file.lines)].join("\n");
-  const imports = importsOf(path, file.lines);
-  const doc = docOfFile(path, file.lines);
-  const stem = baseNameOf(path).replace(/\.\w+$/, "");
-  const users = yield* countMatches({
-    pattern: `\\b(?:import|from|require|include|use|using|mod)\\b.*\\b${stem.replace(/\W/g, "\\$&")}\\b`,
-  });
-  const importers = [...users.counts.keys()].filter((user) => user !== path);
-  return [
-    head,
-    "",
-    doc === undefined
-      ? "It opens with no comment that says what it is for."
-      : `It says of itself: ${shortened(doc, 400)}`,
-    "",
-    ...definitionSection(path, file.lines, outline),
-    `Imports: ${imports.length === 0 ? "nothing" : imports.slice(0, 20).join(", ")}${imports.length > 20 ? `, and ${imports.length - 20} more` : ""}.`,
-    importers.length === 0
-      ? `No import line elsewhere names \`${stem}\`.`
-      : `Import lines that name \`${stem}\` stand in ${countOf(importers.length, "other file")}: ${importers.slice(0, 5).join(", ")}${importers.length > 5 ? ", …" : ""}.`,
-    "",
-    "This outline is by rules on single lines; I cannot judge what the code means.",
-  ].join("\n");
+/** The folder at this path, or the only one of this name anywhere. */
+function* folderNamed(name: string): Asking<{ path: string; list: PathList } | undefined> {
+  const clean = name.replace(/\/+$/, "");
+  const [here, anywhere] = yield* globAll(
+    [{ pattern: `${globEscaped(clean)}/**/*` }, { pattern: `**/${globEscaped(clean)}/**/*` }],
+    `I look for ${clean}.`,
+  );
+  if (here !== undefined && here.paths.length > 0) return { path: clean, list: here };
+  const folders = new Set((anywhere?.paths ?? []).map((path) => folderAbove(path, clean)));
+  const [only, ...others] = folders;
+  return only === undefined || others.length > 0 || anywhere === undefined
+    ? undefined
+    : { path: only, list: anywhere };
 }
 
-function aboutText(path: string, lines: readonly string[]): string[] {
-  const headings = lines.filter((line) => /^#{1,3} /.test(line)).slice(0, 20);
-  const paragraph = /\.(?:md|mdx|markdown|rst|txt|adoc)$|^[^.]+$/i.test(baseNameOf(path))
-    ? firstParagraph(lines)
-    : undefined;
-  return [
-    ...(paragraph === undefined ? [] : [`Its first paragraph: ${shortened(paragraph, 400)}`, ""]),
-    ...(headings.length === 0
-      ? []
-      : ["Its headings:", ...headings.map((heading) => `- ${heading.replace(/^#+ /, "")}`), ""]),
-    ...(paragraph === undefined && headings.length === 0
-      ? [
-          "I have no rules to outline this kind of file. It begins:",
-          "",
-          ...lines.slice(0, 8).map((line) => `    ${line.slice(0, 100)}`),
-        ]
-      : []),
-  ];
-}
-
-const shownDefinitions = 40;
-
-function definitionSection(path: string, lines: readonly string[], outline: readonly Definition[]): string[] {
-  if (outline.length === 0) return ["It defines nothing that the rules can see.", ""];
-  const entries = outline.slice(0, shownDefinitions).map((definition) => {
-    const doc = docOfDefinition(path, lines, definition.line);
-    const indent = definition.nested ? "  " : "";
-    const marks = definition.exported && !definition.nested ? "" : definition.nested ? "" : ", not exported";
-    return `${indent}- ${definition.line}: ${definition.kind} \`${definition.name}\`${marks}${doc === undefined ? "" : `: ${shortened(doc, 100)}`}`;
-  });
-  const rest = outline.length - entries.length;
-  return [
-    `It defines (${countOf(outline.length, "definition")}, with line numbers):`,
-    ...entries,
-    ...(rest > 0 ? [`- and ${rest} more`] : []),
-    "",
-  ];
-}
-
-function* explainSymbol(name: string): Asking<string> {
-  const last = name.split(/\.|::|#/).at(-1) ?? name;
-  const found = yield* findDefinitions(last, `I look for \`${name}\`.`);
-  const uses = yield* countMatches({ pattern: wholeWord(last) });
-  if (found.length === 0) {
-    return uses.total === 0
-      ? `\`${name}\` does not occur in these files (whole word, ignored files left out).`
-      : `No definition of \`${name}\` found by my rules; it is used in ${told(uses, "line")}.${topFiles(uses)}`;
+function folderAbove(path: string, name: string): string {
+  let folder = folderOf(path);
+  let found = folder;
+  while (folder !== "") {
+    if (folder === name || folder.endsWith(`/${name}`)) found = folder;
+    folder = folderOf(folder);
   }
-  const parts = found.slice(0, 5).flatMap((one) => [...aboutDefinition(one), ""]);
-  return [
-    ...(found.length > 1 ? [`\`${name}\` has ${countOf(found.length, "definition")}.`, ""] : []),
-    ...parts,
-    ...(found.length > 5 ? [`And ${found.length - 5} more definitions.`, ""] : []),
-    `\`${last}\` stands, as a whole word, in ${told(uses, "line")}, its definitions included.${topFiles(uses)}`,
-    "",
-    "This is by rules on single lines; I cannot judge what the code means.",
-  ].join("\n");
-}
-
-function aboutDefinition({ path, definition, lines }: FoundDefinition): string[] {
-  const doc = docOfDefinition(path, lines, definition.line);
-  const length = bodyLength(path, lines, definition.line);
-  const inside = membersOf(path, lines, { definition, length });
-  return [
-    `# ${definition.kind} \`${definition.name}\` (${path}:${definition.line})`,
-    "",
-    `    ${definition.signature}`,
-    "",
-    doc === undefined ? "It has no comment." : `Its comment: ${shortened(doc, 400)}`,
-    ...(length === undefined ? [] : [`It is ${countOf(length, "line")} long.`]),
-    ...(inside.length === 0 ? [] : [`In it: ${inside.map((one) => `\`${one.name}\``).join(", ")}.`]),
-  ];
-}
-
-/** Lines to the closing brace at the same indentation, or for Python to the end of the indented block. */
-function bodyLength(path: string, lines: readonly string[], line: number): number | undefined {
-  const first = lines[line - 1] ?? "";
-  const indent = /^\s*/.exec(first)?.[0].length ?? 0;
-  const indentOf = (text: string) => /^\s*/.exec(text)?.[0].length ?? 0;
-  const isPython = languageOf(path)?.name === "Python";
-  let last = line;
-  for (let at = line; at < lines.length; at++) {
-    const text = lines[at] ?? "";
-    if (text.trim() === "") continue;
-    if (indentOf(text) > indent) last = at + 1;
-    else if (isPython && !/^\s*[)\]}]/.test(text)) break;
-    else if (/^\s*(?:[}\])]|end\b)/.test(text)) return at + 2 - line;
-    else if (!/^\s*[{(]/.test(text)) break;
-  }
-  return last + 1 - line;
-}
-
-function membersOf(
-  path: string,
-  lines: readonly string[],
-  whole: { definition: Definition; length: number | undefined },
-): Definition[] {
-  const { definition, length = 0 } = whole;
-  const end = definition.line + length - 1;
-  return (outlineOf(path, lines) ?? [])
-    .filter((one) => one.nested && one.line > definition.line && one.line <= end)
-    .slice(0, 20);
+  return found;
 }

@@ -1,11 +1,14 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
-import { globOf, type Language, languageNamed } from "../languages.ts";
+import { countOf } from "../folder-contents.ts";
+import { baseNameOf } from "../languages.ts";
+import { listFiles } from "../list-files.ts";
+import { namePattern, namesIn, pathsNamed } from "../name-search.ts";
 import type { Asking, Task } from "../playbook.ts";
+import { escapedPattern, wholeWord } from "../search-patterns.ts";
 import { findDefinitions } from "../symbol.ts";
+import { told, topFiles } from "../told-counts.ts";
 import { countMatches, type GrepInput, glob, grep, type Match } from "../tool-calls.ts";
-import { bareName, type Wording, withoutArticle } from "../wording.ts";
-import { escapedPattern, told, topFiles, wholeWord } from "./count-things.ts";
+import { type Search, understandFind } from "./find-wording.ts";
 
 export const findThings = everydayPlaybook({
   name: "find something",
@@ -14,125 +17,24 @@ export const findThings = everydayPlaybook({
   play: playFind,
 });
 
-type Search =
-  | { kind: "definition"; name: string }
-  | { kind: "uses"; name: string }
-  | { kind: "imports"; name: string }
-  | { kind: "files"; pattern: string; language?: Language }
-  | { kind: "text"; text: string };
+const ignoredNote = "ignored files (.gitignore) are left out";
 
-const rules: readonly (readonly [RegExp, (words: string) => Search | undefined])[] = [
-  [
-    /^(?:where(?:'s| is| are| do we| does)?|find where|show me where) (.+?) (?:is |are )?(?:defined|declared|implemented|define|declare)$/i,
-    named("definition"),
-  ],
-  [
-    /^(?:find|show|locate|where(?:'s| is))(?: me)? (?:the )?(?:definition|declaration|implementation)s? of (.+)$/i,
-    named("definition"),
-  ],
-  [/^(?:which|what) file (?:defines|declares|implements) (.+)$/i, named("definition")],
-  [
-    /^(?:where(?:'s| is| are)|find where|show me where) (.+?) (?:is |are |being )?(?:used|called|referenced|mentioned|invoked)$/i,
-    named("uses"),
-  ],
-  [
-    /^(?:find|show|list)(?: me)? (?:all |every )?(?:the )?(?:uses?|usages?|callers?|references|calls|occurrences|mentions) (?:of|to) (.+)$/i,
-    named("uses"),
-  ],
-  [/^(?:who|what|which files?)(?: code)? (?:uses?|calls?|references?|mentions?) (.+)$/i, named("uses")],
-  [
-    /^(?:which|what|find|list|show)(?: me)?(?: all| the)? (?:files?|modules?)(?: that| which)? (?:imports?|requires?|includes?) (.+)$/i,
-    named("imports"),
-  ],
-  [/^(?:who|what) (?:imports?|requires?|includes?) (.+)$/i, named("imports")],
-  [/^where is (.+?) imported$/i, named("imports")],
-  [
-    /^(?:which|what|find|list|show)(?: me)?(?: all| the)* files?(?: that| which)? (?:contains?|mentions?|have|has|with)(?: the (?:word|text|string))? (.+)$/i,
-    textSearch,
-  ],
-  [
-    /^(?:find|list|show|locate)(?: me)?(?: all)?(?: the)? (?:files? (?:named|called)|files? matching) (.+)$/i,
-    fileSearch,
-  ],
-  [/^(?:find|list|show|locate)(?: me)?(?: all)?(?: the)? (.+?) files?$/i, languageSearch],
-  [/^where is (?:the )?file (.+)$/i, fileSearch],
-  [
-    /^(?:find|locate|search(?: for)?|grep(?: for)?|look for|where(?:'s| is| are))(?: all| every)?(?: the)? (.+)$/i,
-    anySearch,
-  ],
-];
-
-function understandFind(wording: Wording): Search | undefined {
-  for (const [pattern, search] of rules) {
-    const words = pattern.exec(wording.text)?.[1];
-    const understood = words === undefined ? undefined : search(words);
-    if (understood !== undefined) return understood;
-  }
-  return undefined;
-}
-
-const kindWords =
-  /^(?:(?:function|method|class|struct|type|interface|enum|trait|variable|constant|symbol|module|package|macro|word|text|string|library)\s+)/i;
-
-function named(kind: "definition" | "uses" | "imports"): (words: string) => Search | undefined {
-  return (words) => {
-    const name = bareName(
-      withoutArticle(words)
-        .replace(kindWords, "")
-        .replace(/\s+(?:function|method|class|type|module|package)$/i, ""),
-    );
-    return /^[\w$@./:#?!-]+$/u.test(name) ? { kind, name } : undefined;
-  };
-}
-
-function fileSearch(words: string): Search | undefined {
-  const name = bareName(words);
-  if (name === "") return undefined;
-  return {
-    kind: "files",
-    pattern: /[*?{[]/.test(name) || name.includes("/") ? name : `**/${globEscaped(name)}`,
-  };
-}
-
-function languageSearch(words: string): Search | undefined {
-  const language = languageNamed(withoutArticle(words));
-  if (language !== undefined) return { kind: "files", pattern: globOf(language), language };
-  const extension = /^[`"']?\*?\.(\w+)[`"']?$/.exec(words)?.[1];
-  return extension === undefined ? undefined : { kind: "files", pattern: `**/*.${extension}` };
-}
-
-function textSearch(words: string): Search | undefined {
-  const text = bareName(words);
-  return text === "" ? undefined : { kind: "text", text };
-}
-
-/** One word, a name or something quoted can be searched for as it is; a sentence cannot. */
-function anySearch(words: string): Search | undefined {
-  const isQuoted = /^["'`“].*["'`”]$/.test(words.trim());
-  const rest = withoutArticle(words).replace(kindWords, "");
-  const name = bareName(rest);
-  if (isQuoted) return textSearch(words);
-  if (/^[\w-]+\.\w{1,5}$/.test(name) && !name.includes("(")) return fileSearch(name);
-  return /^[\w$@./:#-]+$/u.test(name) && name !== "" ? { kind: "text", text: name } : undefined;
-}
-
-/** A glob that matches the name itself. */
-export function globEscaped(name: string): string {
-  return name.replace(/[*?[\]{}()!@+|\\]/g, "\\$&");
-}
-
-function* playFind(_task: Task, search: Search): Asking<string> {
+function* playFind(task: Task, search: Search): Asking<string> {
   switch (search.kind) {
     case "definition":
       return yield* findDefinition(search.name);
     case "uses":
-      return yield* findMatches({ pattern: wholeWord(search.name) }, `\`${search.name}\` as a whole word`);
+      return yield* findUses(search.name);
     case "imports":
       return yield* findImports(search.name);
     case "files":
       return yield* findFiles(search);
+    case "files-named-like":
+      return yield* findFilesNamedLike(task, search.word);
     case "text":
       return yield* findMatches({ pattern: escapedPattern(search.text) }, `\`${search.text}\``);
+    case "words":
+      return yield* findByWords(task, search.words);
   }
 }
 
@@ -148,6 +50,14 @@ function* findDefinition(name: string): Asking<string> {
   return `\`${name}\` is defined in ${countOf(found.length, "place")}:\n\n${lines.join("\n")}`;
 }
 
+function* findUses(name: string): Asking<string> {
+  const found = yield* findDefinitions(name);
+  const lines = found.map(({ path, definition }) => `${path}:${definition.line}`);
+  const matches = yield* findMatches({ pattern: wholeWord(name) }, `\`${name}\` as a whole word`);
+  if (lines.length === 0) return matches;
+  return `${matches}\n\nOf these, its definition: ${lines.slice(0, 5).join(", ")}${lines.length > 5 ? ", …" : ""}.`;
+}
+
 const shownMatches = 30;
 
 function* findMatches(input: GrepInput, what: string): Asking<string> {
@@ -160,7 +70,7 @@ function* findMatches(input: GrepInput, what: string): Asking<string> {
     return `No line has ${what} in this spelling; with other capitals there are ${told(loose, "line")}.${topFiles(loose)}`;
   }
   const { matches } = yield* grep(input, { paths: counts.counts.keys() });
-  return `${told(counts, "line")} with ${what}.\n\n${matchLines(matches, counts.total)}\n\nSearched with Grep \`${input.pattern}\`; ignored files (.gitignore) are left out.`;
+  return `${told(counts, "line")} with ${what}.\n\n${matchLines(matches, counts.total)}\n\nSearched with Grep \`${input.pattern}\`; ${ignoredNote}.`;
 }
 
 function matchLines(matches: readonly Match[], total: number): string {
@@ -173,25 +83,88 @@ function matchLines(matches: readonly Match[], total: number): string {
 
 function* findImports(name: string): Asking<string> {
   const word = escapedPattern(name);
-  const pattern = `^\\s*(?:import|from|use|using|require|require_relative|include|#\\s*include|export|load|source)\\b.*\\b${word}\\b|require\\(\\s*['"][^'"]*${word}|^\\s+(?:\\w+ )?"(?:[^"]*/)?${word}"$|\\bfrom\\s+['"][^'"]*${word}`;
+  const pattern = `^\\s*(?:import|from|use|using|require|require_relative|include|#\\s*include|load|source)\\b[^'"]*\\b${word}\\b|^\\s*(?:import|export|#\\s*include|require|require_relative|load)\\b.*['"<](?:[^'">]*/)?${word}(?:/[^'">]*|\\.\\w+)?['">]|\\b(?:require|import)\\(\\s*['"](?:[^'"]*/)?${word}(?:/[^'"]*|\\.\\w+)?['"]|^\\s+(?:\\w+ )?"(?:[^"]*/)?${word}"$|\\bfrom\\s+['"](?:[^'"]*/)?${word}(?:/[^'"]*|\\.\\w+)?['"]`;
   const counts = yield* countMatches({ pattern });
   if (counts.problem !== undefined) return `The search failed: ${counts.problem}`;
   if (counts.total === 0)
     return `No file imports \`${name}\`: no import, include, use or require line names it.`;
   const paths = [...counts.counts.keys()].sort().map((path) => `- ${path}`);
-  return `**${countOf(counts.fileCount, "file")}** import \`${name}\`:\n\n${paths.slice(0, shownMatches).join("\n")}${paths.length > shownMatches ? `\n- and ${paths.length - shownMatches} more` : ""}\n\nFound with Grep: import, include, use and require lines that name it.`;
+  const more = counts.fileCount - Math.min(paths.length, shownMatches);
+  const verb = counts.fileCount === 1 ? "imports" : "import";
+  return `**${countOf(counts.fileCount, "file")}** ${verb} \`${name}\`:\n\n${paths.slice(0, shownMatches).join("\n")}${more > 0 ? `\n- and ${more} more` : ""}\n\nFound with Grep: import, include, use and require lines that name it.`;
 }
 
-function* findFiles(search: { pattern: string }): Asking<string> {
-  const found = yield* glob({ pattern: search.pattern });
+function* findFiles(search: { pattern: string; path?: string }): Asking<string> {
+  const { pattern, path } = search;
+  const found = yield* glob({ pattern, ...(path === undefined ? {} : { path }) });
   if (found.problem !== undefined) return `The search failed: ${found.problem}`;
-  if (found.paths.length === 0)
-    return `No file matches \`${search.pattern}\`; ignored files (.gitignore) are left out.`;
-  const lines = [...found.paths]
-    .sort()
-    .slice(0, 100)
-    .map((path) => `- ${path}`);
+  const place = path === undefined ? "" : ` in ${path}`;
+  if (found.paths.length === 0) return `No file matches \`${pattern}\`${place}; ${ignoredNote}.`;
   const total = found.total ?? found.paths.length;
+  const verb = total === 1 ? "matches" : "match";
+  return `**${countOf(total, "file")}** ${verb} \`${pattern}\`${place}:\n\n${pathLines(found.paths, total)}`;
+}
+
+const shownPaths = 100;
+
+function pathLines(paths: readonly string[], total: number): string {
+  const lines = [...paths]
+    .sort()
+    .slice(0, shownPaths)
+    .map((path) => `- ${path}`);
   if (total > lines.length) lines.push(`- and ${(total - lines.length).toLocaleString("en-US")} more`);
-  return `**${countOf(total, "file")}** match \`${search.pattern}\`:\n\n${lines.join("\n")}`;
+  return lines.join("\n");
+}
+
+function* findFilesNamedLike(task: Task, word: string): Asking<string> {
+  const { paths, complete } = yield* listFiles(task);
+  const found = paths.filter((path) => baseNameOf(path).toLowerCase().includes(word));
+  const limit = complete ? "" : " There are too many files to look at all of them.";
+  if (found.length === 0) return `No file has \`${word}\` in its name; ${ignoredNote}.${limit}`;
+  return `**${countOf(found.length, "file")}** with \`${word}\` in the name:${limit}\n\n${pathLines(found, found.length)}`;
+}
+
+const shownNames = 15;
+
+function* findByWords(task: Task, words: readonly string[]): Asking<string> {
+  const pattern = namePattern(words);
+  const { paths } = yield* listFiles(task, "I look for names that are made of these words.");
+  const { matches, cut, problem } = yield* grep({ pattern, ignoreCase: true });
+  if (problem !== undefined) return `The search failed: ${problem}`;
+  const said = words.map((word) => `\`${word}\``).join(" and ");
+  const names = namesIn(matches, pattern).map(
+    ({ name, lines, place, isDefinition }) =>
+      `- \`${name}\`: ${place.path}:${place.line}${isDefinition ? ", where it is defined" : ""} (${countOf(lines, "line")})`,
+  );
+  const files = pathsNamed(paths, words).map((path) => `- ${path}`);
+  const intro = `I match words in names, not meaning; I looked for ${said} in one name.`;
+  if (names.length + files.length === 0) return `${intro}\n\n${nothingWithAll(paths, words)}`;
+  return [
+    intro,
+    ...(names.length === 0 ? [] : ["", "## Names", ...withRest(names)]),
+    ...(files.length === 0 ? [] : ["", "## Files", ...withRest(files)]),
+    ...(cut ? ["", "There are more matching lines than I could read."] : []),
+  ].join("\n");
+}
+
+/** The words one by one, as far as paths have them: a place to go on from. */
+function nothingWithAll(paths: readonly string[], words: readonly string[]): string {
+  const lines = words.flatMap((word) => {
+    const found = pathsNamed(paths, [word]);
+    const shown = found.slice(0, 5).join(", ");
+    return found.length === 0
+      ? []
+      : [
+          `- \`${word}\` alone is in ${countOf(found.length, "path")}: ${shown}${found.length > 5 ? ", …" : ""}`,
+        ];
+  });
+  const advice = `Ask for one name to search for it: "find ${words.at(-1)}".`;
+  return ["Nothing found: no name and no path has all of these words in it.", ...lines, "", advice].join(
+    "\n",
+  );
+}
+
+function withRest(lines: readonly string[]): string[] {
+  const more = lines.length - shownNames;
+  return [...lines.slice(0, shownNames), ...(more > 0 ? [`- and ${more} more`] : [])];
 }

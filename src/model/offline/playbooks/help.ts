@@ -6,8 +6,9 @@ const abilities = [
   "What I can do in this folder, with tools that really run:",
   "",
   '- map a repository: "map this repository"',
-  '- find or count: "where is parseArgs defined", "how many Python files"',
-  '- explain a file or a symbol: "explain src/main.ts"',
+  '- find or count: "where is parseArgs defined", "how big is this project"',
+  '- explain a file, a folder or a name: "explain src/main.ts"',
+  '- find tests: "which tests exist for the queue"',
   '- list TODOs: "list TODOs in src/"',
   '- tell what changed lately: "what changed this week"',
   '- run the tests and report: "run the tests"',
@@ -18,7 +19,7 @@ const abilities = [
 const connection = [
   "For everything else, connect a real model and give the same command again:",
   "",
-  "    export ANTHROPIC_API_KEY=...",
+  "    export ANTHROPIC_API_KEY=...      (or OPENAI_API_KEY=...)",
   "",
   "`--model NAME` chooses a model; `cadre doctor` shows which one would be used.",
 ].join("\n");

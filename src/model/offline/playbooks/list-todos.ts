@@ -1,10 +1,10 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
+import { countOf } from "../folder-contents.ts";
 import { folderOf } from "../languages.ts";
 import type { Asking, Task } from "../playbook.ts";
+import { told } from "../told-counts.ts";
 import { countMatches, grep, type Match } from "../tool-calls.ts";
-import type { Wording } from "../wording.ts";
-import { told } from "./count-things.ts";
+import { bareName, splitPlace, type Wording } from "../wording.ts";
 
 export const listTodos = everydayPlaybook({
   name: "list TODOs",
@@ -17,14 +17,30 @@ interface TodoRequest {
   readonly path?: string;
 }
 
-const asksForTodos =
-  /^(?:(?:list|find|show|get|collect|search(?: for)?|grep(?: for)?|count|how many|give|what|which|are there)(?: me)?(?: (?:all|any|every|the|of|open|remaining|are|is|left))*\s+)?(?:todos?|to-dos?|fixmes?|to ?do (?:comments|notes|items|list)|todo's)(?:[\s,/&]+(?:and |or )?(?:todos?|fixmes?|hacks?|xxxs?|comments|notes|items|marks?|markers?))*(?:\s+(?:are there|are left|do we have|there are|remain|here|left|in (?:this|the|my|our)? ?(?:repo(?:sitory)?|project|code ?base|code|folder|files)|(?:in|under|below) [`"']?([^\s`"']+)[`"']?))?$/i;
+const mark = /^(?:todo|to-do|fixme|hack|xxx)(?:s|es|'s)?$/;
+/** All that may stand beside such a mark: any other word makes it a request that is not understood. */
+const beside = new Set(
+  "list find show get collect search grep count give print display tell me us how many much what which are is there any all every the a of open remaining left do does we i have has still exist by per file files folder comment comments note notes item items list marks markers and or for in code also outstanding pending unresolved existing so far".split(
+    " ",
+  ),
+);
+const otherWords =
+  /^(?:what|anything)(?: is| are)?(?: still| there)? (?:left to (?:do|be done)|(?:to be|to) (?:do|done)|unfinished|needs? to be done|missing to be done)$/i;
 
 function understandTodos(wording: Wording): TodoRequest | undefined {
-  const match = asksForTodos.exec(wording.text);
-  if (match === null) return undefined;
-  const path = match[1]?.replace(/(.)\/+$/, "$1");
-  return path === undefined ? {} : { path };
+  if (otherWords.test(wording.core)) return {};
+  const { rest, path } = splitPlace(wording.core);
+  const isPlace = path !== undefined && !mark.test(path.toLowerCase()) && !beside.has(path.toLowerCase());
+  const text = (isPlace ? rest : wording.core).toLowerCase();
+  const words = text
+    .replace(/\bto do (?=comments|notes|items|list)/g, "todo ")
+    .split(/[\s,/&]+/)
+    .map(bareName)
+    .filter((word) => word !== "");
+  const isAsked =
+    words.some((word) => mark.test(word)) && words.every((word) => mark.test(word) || beside.has(word));
+  if (!isAsked) return undefined;
+  return isPlace ? { path } : {};
 }
 
 const pattern = "\\b(?:TODO|FIXME|HACK|XXX)\\b";

@@ -1,141 +1,130 @@
 import { firstParagraph, shortened } from "../doc-comment.ts";
 import { type EntryPoint, findEntryPoints } from "../entry-points.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { contentsOf, countOf, purposeIn, tellingFiles } from "../folder-purpose.ts";
-import { baseNameOf, folderOf } from "../languages.ts";
+import { countOf } from "../folder-contents.ts";
+import { describeFolders, type FolderLine } from "../folder-lines.ts";
+import { isReadme } from "../folder-purpose.ts";
+import { folderOf } from "../languages.ts";
 import { isLicenceFile, licenceOf } from "../licence.ts";
 import type { Asking, Task } from "../playbook.ts";
 import { type Project, readProject } from "../project.ts";
-import { parsePackage, parseToml, tomlString } from "../project-manifests.ts";
-import { type FolderSurvey, type Survey, surveyFolder } from "../survey.ts";
+import { identityOf } from "../project-identity.ts";
+import { type Survey, surveyFolder } from "../survey.ts";
 import { type FileText, readAll } from "../tool-calls.ts";
-import type { Wording } from "../wording.ts";
+import { type MapPart, partAsked } from "./map-wording.ts";
 
 export const mapRepository = everydayPlaybook({
   name: "map a repository",
   needs: ["Glob", "Read", "Grep"],
-  understand: understandMap,
+  understand: partAsked,
   play: playMap,
 });
 
-const place =
-  "(?:repo(?:sitory)?|project|code ?base|code|folder|directory|workspace|package|app(?:lication)?|program|here)";
-const asksForMap = new RegExp(
-  [
-    `^(?:map|describe|summari[sz]e|outline|overview|explain|explore|analy[sz]e|inspect|survey|introduce)(?: me)?(?: (?:of|to))?(?: (?:this|the|my|our|current|whole|entire))*(?: \\w+)? ?${place}(?: (?:for me|to me|structure|layout|briefly|here))*$`,
-    `^(?:give|show|draw|tell|get)(?: (?:me|us))?(?: (?:an?|the))?(?: \\w+)? ?(?:overview|map|summary|tour|outline|structure|layout|description)(?: (?:of|through) (?:this|the|my|it|everything|what is here)(?: \\w+)?(?: ${place})?)?$`,
-    `^(?:overview|map|summary|tour|structure|layout)(?: (?:of|through) (?:this|the|my|it|everything|what is here)(?: \\w+)?(?: ${place})?)?$|^(?:map|describe|explain|summari[sz]e|explore) (?:this|it|everything)(?: for me| to me| here)?$`,
-    `^what(?:'s| is| does| are)(?: (?:in|this|the|here))*(?: \\w+)? ?${place}(?: (?:about|do|for|doing|all about))*$`,
-    `^what (?:is|does) this(?: (?:about|do))?$|^what(?:'s| is) this(?: all)?(?: about)?$|^what(?:'s| is) (?:in )?here$|^where am i$`,
-    `^how is (?:this|the) ${place} (?:structured|organi[sz]ed|laid out|built up)$`,
-    `^(?:tell me about|walk me through|orient me in|get to know|read|look at|take a look at|understand) (?:this|the|my)(?: \\w+)? ?${place}$`,
-    `^how (?:do|can|should) (?:i|we|you) (?:build|test|run|start)(?: (?:and|or) \\w+)* (?:this|it|the ${place})(?: ${place})?$`,
-    `^what languages? (?:is|are|does)\\b.*$|^which (?:programming )?languages?\\b.*$`,
-  ].join("|"),
-  "i",
-);
-
-function understandMap(wording: Wording): true | undefined {
-  return asksForMap.test(wording.text) ? true : undefined;
-}
-
-const folderLimit = 40;
 const entryLimit = 20;
 
-function* playMap(task: Task): Asking<string> {
+function* playMap(task: Task, part: MapPart): Asking<string> {
   const survey = yield* surveyFolder(task, "I list the files, then read what describes the project.");
+  if (survey.problem !== undefined) return `The files could not be listed: ${survey.problem}`;
   if (survey.total === 0) return "This folder is empty: there is no file in it that is not ignored.";
   const project = yield* readProject(survey);
-  const described = yield* readDescriptions(survey);
-  const entries = yield* findEntryPoints(survey, project);
+  const heads = yield* readHeads(survey);
+  const packages = part === "everything" ? packagesOf(project) : [];
+  const wants = (other: MapPart) => part === "everything" || part === other;
+  const entries = wants("entries") || part === "commands" ? yield* findEntryPoints(survey, project) : [];
+  const folders = wants("folders")
+    ? yield* describeFolders(survey, new Set(packages.map(({ folder }) => folder)))
+    : [];
   return [
-    heading(survey, project),
-    ...aboutSection(survey, described),
-    ...languageSection(survey),
-    ...commandSection(project),
-    ...entrySection(entries),
-    ...folderSection(survey, described),
-    ...packageSection(project),
-    ...licenceSection(survey, project, described),
+    heading(survey, project, heads),
+    ...(wants("everything") ? aboutSection(survey, project, heads) : []),
+    ...(wants("languages") ? languageSection(survey) : []),
+    ...(wants("commands") ? commandSection(project) : []),
+    ...(wants("entries") || part === "commands" ? entrySection(entries) : []),
+    ...(wants("folders") ? folderSection(survey, folders) : []),
+    ...packageSection(packages),
+    ...(wants("licence") ? licenceSection(survey, project, heads) : []),
   ].join("\n");
 }
 
-type Descriptions = ReadonlyMap<string, FileText>;
+type Heads = ReadonlyMap<string, FileText>;
 
 const headLines = 60;
 
-function* readDescriptions(survey: Survey): Asking<Descriptions> {
-  const wanted = [
-    ...survey.rootFiles.filter((path) => isReadme(path) || isLicenceFile(path)),
-    ...survey.folders.slice(0, folderLimit).flatMap(tellingFiles),
-  ];
+function* readHeads(survey: Survey): Asking<Heads> {
+  const wanted = survey.rootFiles.filter((path) => isReadme(path) || isLicenceFile(path));
   const texts = yield* readAll(wanted.map((path) => ({ file_path: path, limit: headLines })));
-  const found = new Map<string, FileText>();
-  for (const [index, path] of wanted.entries()) {
-    const text = texts[index];
-    if (text !== undefined) found.set(path, text);
-  }
-  return found;
-}
-
-function isReadme(path: string): boolean {
-  return /^readme(?:\.(?:md|rst|txt|markdown|adoc))?$/i.test(baseNameOf(path));
-}
-
-function heading(survey: Survey, project: Project): string {
-  const name = projectName(project);
-  return `# ${name === undefined ? "This folder" : name}: ${countOf(survey.total, "file")} in ${countOf(survey.folders.length, "top folder")}\n`;
-}
-
-function projectName(project: Project): string | undefined {
-  const manifest = project.manifests.get("package.json");
-  const fromPackage = manifest === undefined ? undefined : parsePackage(manifest)?.name;
-  const toml = (path: string, section: string) => {
-    const lines = project.manifests.get(path);
-    return lines === undefined ? undefined : tomlString(parseToml(lines).get(section)?.get("name"));
-  };
-  const goModule = project.manifests.get("go.mod")?.find((line) => line.startsWith("module "));
-  return (
-    fromPackage ??
-    toml("pyproject.toml", "project") ??
-    toml("Cargo.toml", "package") ??
-    goModule?.slice(7).trim()
+  return new Map(
+    wanted.flatMap((path, index) => {
+      const text = texts[index];
+      return text === undefined ? [] : [[path, text] as const];
+    }),
   );
 }
 
-function aboutSection(survey: Survey, described: Descriptions): string[] {
+function heading(survey: Survey, project: Project, heads: Heads): string {
   const readme = survey.rootFiles.find(isReadme);
-  const paragraph = readme === undefined ? undefined : firstParagraph(described.get(readme)?.lines ?? []);
-  if (readme === undefined) return ["There is no README in the top folder.", ""];
-  return paragraph === undefined
-    ? [`${readme} has no paragraph of prose in its first ${headLines} lines.`, ""]
-    : [`${readme} says: ${shortened(paragraph, 400)}`, ""];
+  const title = readme === undefined ? undefined : titleOf(heads.get(readme)?.lines ?? []);
+  const name = identityOf(project.manifests).name?.text ?? title ?? "This folder";
+  const folders = survey.folders.length === 0 ? "no folders" : countOf(survey.folders.length, "top folder");
+  return `# ${name}: ${countOf(survey.total, "file")} in ${folders}\n`.replace(
+    " in no folders",
+    ", no folders",
+  );
+}
+
+/** The first heading, if it reads like a name. */
+function titleOf(lines: readonly string[]): string | undefined {
+  const at = lines.findIndex((line) => line.trim() !== "");
+  const first = lines[at] ?? "";
+  const underlined = /^(?:={3,}|-{3,})\s*$/.test(lines[at + 1] ?? "");
+  const title = /^#\s+(.+?)\s*#*$/.exec(first)?.[1] ?? (underlined ? first.trim() : undefined);
+  const isName = title !== undefined && title.length <= 60 && !/[[<!]|https?:/.test(title);
+  return isName ? title : undefined;
+}
+
+function aboutSection(survey: Survey, project: Project, heads: Heads): string[] {
+  const readme = survey.rootFiles.find(isReadme);
+  const paragraph = readme === undefined ? undefined : firstParagraph(heads.get(readme)?.lines ?? []);
+  const stated = identityOf(project.manifests).description;
+  const manifest = stated === undefined ? [] : [`${stated.from} says: ${shortened(stated.text, 400)}`];
+  if (paragraph !== undefined) return [`${readme} says: ${shortened(paragraph, 400)}`, ""];
+  if (readme === undefined) return ["There is no README in the top folder.", ...manifest, ""];
+  return [`${readme} has no paragraph of prose in its first ${headLines} lines.`, ...manifest, ""];
 }
 
 function languageSection(survey: Survey): string[] {
-  const main = survey.languages.find(({ language }) => language.isCode);
   const counts = survey.languages.map(
     ({ language, count }) => `${language.name} ${count.toLocaleString("en-US")}`,
   );
   if (counts.length === 0) return ["## Languages", "No file has a name that tells a known language.", ""];
-  return [
-    "## Languages (by number of files)",
-    counts.join(", "),
-    main === undefined
-      ? "None of them is a programming language."
-      : `Main language: ${main.language.name} (${countOf(main.count, "file")}).`,
-    "",
-  ];
+  return ["## Languages (by number of files)", counts.join(", "), mainLanguage(survey), ""];
 }
+
+/** Headers belong to C or to C++: their name does not say which. */
+function mainLanguage({ languages }: Survey): string {
+  const main = languages.find(({ language }) => language.isCode);
+  const headers = languages.find(({ language }) => language.name === "C or C++ header");
+  if (headers !== undefined && headers.count > (main?.count ?? 0))
+    return `Main language: C or C++ (${countOf(headers.count, "header")}).`;
+  return main === undefined
+    ? "None of them is a programming language."
+    : `Main language: ${main.language.name} (${countOf(main.count, "file")}).`;
+}
+
+const commandLimit = 8;
 
 function commandSection(project: Project): string[] {
   const lineOf = (purpose: "build" | "test", word: string) => {
     const found = project.commands.filter((command) => command.purpose === purpose);
     if (found.length === 0) return [`- ${word}: no file that I know says how.`];
-    return found.map(
-      ({ command, from, folder }) =>
-        `- ${word}${folder === "" ? "" : ` in ${folder}/`}: \`${command}\` (${from})`,
-    );
+    const lines = found
+      .slice(0, commandLimit)
+      .map(
+        ({ command, from, folder }) =>
+          `- ${word}${folder === "" ? "" : ` in ${folder}/`}: \`${command}\` (${from})`,
+      );
+    const more = found.length - lines.length;
+    return more > 0 ? [...lines, `- ${word}: in ${countOf(more, "more folder")}`] : lines;
   };
   return ["## Build and test", ...lineOf("build", "Build"), ...lineOf("test", "Test"), ""];
 }
@@ -147,64 +136,56 @@ function entrySection(entries: readonly EntryPoint[]): string[] {
   return ["## Entry points", ...shown, ""];
 }
 
-function folderSection(survey: Survey, described: Descriptions): string[] {
-  if (survey.folders.length === 0) return ["There are no folders.", ""];
-  const lines = survey.folders
-    .slice(0, folderLimit)
-    .map((folder) => `- ${folder.name}/: ${lineOfFolder(folder, described)}`);
-  if (survey.folders.length > folderLimit) lines.push(`- and ${survey.folders.length - folderLimit} more`);
-  return ["## Folders", ...lines, ""];
-}
-
-const packageLimit = 30;
-
-/** The parts of a repository that holds several packages. */
-function packageSection(project: Project): string[] {
-  const packages = [...project.manifests]
-    .filter(([path]) => path.includes("/"))
-    .flatMap(([path, lines]) => {
-      const stated = statedIn(path, lines);
-      return stated === undefined ? [] : [`- ${folderOf(path)}/: ${stated}`];
-    });
-  if (packages.length < 2) return [];
-  const more = packages.length - packageLimit;
+function folderSection(survey: Survey, folders: readonly FolderLine[]): string[] {
+  if (survey.folders.length === 0) return [];
+  const more = survey.folders.length - folders.filter(({ depth }) => depth === 0).length;
   return [
-    `## Packages (${packages.length})`,
-    ...packages.slice(0, packageLimit),
+    "## Folders",
+    ...folders.map(({ name, depth, text }) => `${"  ".repeat(depth)}- ${name}/: ${text}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
     "",
   ];
 }
 
-function statedIn(path: string, lines: readonly string[]): string | undefined {
-  const section = { "Cargo.toml": "package", "pyproject.toml": "project" }[baseNameOf(path)];
-  const toml = section === undefined ? undefined : parseToml(lines).get(section);
-  const manifest = baseNameOf(path) === "package.json" ? parsePackage(lines) : undefined;
-  const name = manifest?.name ?? tomlString(toml?.get("name"));
-  const description = manifest?.description ?? tomlString(toml?.get("description"));
-  if (name === undefined) return undefined;
-  return description === undefined ? name : `${name}: ${shortened(description, 120)}`;
+const packageLimit = 30;
+
+interface PackageFolder {
+  readonly folder: string;
+  readonly text: string;
 }
 
-function lineOfFolder(folder: FolderSurvey, described: Descriptions): string {
-  for (const path of tellingFiles(folder)) {
-    const purpose = purposeIn(path, described.get(path)?.lines ?? []);
-    if (purpose !== undefined) return purpose;
-  }
-  return contentsOf(folder);
+/** The parts of a repository that holds several packages. */
+function packagesOf(project: Project): PackageFolder[] {
+  const folders = [...new Set([...project.manifests.keys()].map(folderOf))].filter((folder) => folder !== "");
+  const packages = folders.flatMap((folder) => {
+    const { name, description } = identityOf(project.manifests, folder);
+    if (name === undefined) return [];
+    const about = description === undefined ? "" : `: ${shortened(description.text, 120)}`;
+    return [{ folder, text: `${name.text}${about}` }];
+  });
+  return packages.length < 2 ? [] : packages;
 }
 
-function licenceSection(survey: Survey, project: Project, described: Descriptions): string[] {
-  const file = survey.rootFiles.find(isLicenceFile);
-  const manifest = project.manifests.get("package.json");
-  const stated = manifest === undefined ? undefined : parsePackage(manifest)?.license;
-  if (file !== undefined) {
-    const known = licenceOf(described.get(file)?.lines ?? []);
-    return [`Licence: ${known ?? "a text that I do not recognise"} (${file}).`];
-  }
+function packageSection(packages: readonly PackageFolder[]): string[] {
+  if (packages.length === 0) return [];
+  const more = packages.length - packageLimit;
   return [
-    stated === undefined
+    `## Packages (${packages.length})`,
+    ...packages.slice(0, packageLimit).map(({ folder, text }) => `- ${folder}/: ${text}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+    "",
+  ];
+}
+
+function licenceSection(survey: Survey, project: Project, heads: Heads): string[] {
+  const file = survey.rootFiles.find(isLicenceFile);
+  const stated = identityOf(project.manifests).licence;
+  const known = file === undefined ? undefined : licenceOf(heads.get(file)?.lines ?? []);
+  if (file !== undefined && known !== undefined) return [`Licence: ${known} (${file}).`];
+  if (stated !== undefined) return [`Licence: ${stated.text} (${stated.from}).`];
+  return [
+    file === undefined
       ? "Licence: no licence file in the top folder."
-      : `Licence: ${stated} (package.json).`,
+      : `Licence: a text that I do not recognise (${file}).`,
   ];
 }

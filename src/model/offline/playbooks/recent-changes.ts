@@ -1,9 +1,9 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
-import { gitProblem, unquotedPath } from "../git.ts";
+import { countOf } from "../folder-contents.ts";
+import { gitProblem, gitState, unquotedPath } from "../git.ts";
 import type { Asking, Task } from "../playbook.ts";
-import { run } from "../tool-calls.ts";
-import type { Wording } from "../wording.ts";
+import { type CommandOutput, run, shellQuoted } from "../tool-calls.ts";
+import { type ChangesRequest, mostCommits, understandChanges } from "./changes-wording.ts";
 
 export const recentChanges = everydayPlaybook({
   name: "tell what changed lately",
@@ -12,124 +12,135 @@ export const recentChanges = everydayPlaybook({
   play: playChanges,
 });
 
-interface ChangesRequest {
-  /** A date for `git log --since`, in words that git knows. */
-  readonly since?: string;
-  readonly count: number;
+interface Sums {
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
 }
 
-const subject = new RegExp(
-  [
-    "^(?:what|anything|which files|who)(?:'s| has| have| is| was| did)?(?: been)? ?(?:changed?|new|happen(?:ed|ing)|going on|worked on|done)",
-    "^(?:show|list|give|summari[sz]e|tell|describe)(?: me)?(?: (?:about|the|all|an overview of|a summary of))*(?: (?:git|recent|latest|last|newest|\\d+))* ?(?:changes|commits|history|log|activity|work)",
-    "^(?:the )?(?:recent|latest|last|newest)(?: \\d+)? (?:changes|commits?|activity|work)",
-    "^(?:the )?(?:git )?(?:log|history)",
-  ].join("|"),
-  "i",
-);
-/** All that may follow: any other word makes it a question that is not understood. */
-const restOfQuestion =
-  /^(?:[\s,]*(?:lately|recently|today|yesterday|here|now|so far|since (?:yesterday|last week|last month)|(?:in |during |over |of |since |from )?(?:the )?(?:this|last|past) (?:\d+ )?(?:days?|weeks?|months?|commits?)|(?:in|of|to|for) (?:this|the|my|our) (?:repo(?:sitory)?|project|code ?base|code|folder)))*$/i;
-
-function understandChanges(wording: Wording): ChangesRequest | undefined {
-  const asked = subject.exec(wording.text)?.[0];
-  if (asked === undefined || !restOfQuestion.test(wording.text.slice(asked.length))) return undefined;
-  const count = Number(
-    /\b(\d+) (?:recent |latest |last |newest )?(?:commits|changes)\b/.exec(wording.lower)?.[1] ?? 20,
-  );
-  const since = sinceIn(wording.lower);
-  return { count: Math.max(1, Math.min(count, mostCommits)), ...(since === undefined ? {} : { since }) };
-}
-
-const mostCommits = 200;
-
-function sinceIn(text: string): string | undefined {
-  if (/\btoday\b/.test(text)) return "midnight";
-  if (/\byesterday\b/.test(text)) return "yesterday";
-  const span = /\b(?:this|last|past) (\d+ )?(day|week|month)s?\b/.exec(text);
-  return span === null ? undefined : `${span[1]?.trim() ?? 1} ${span[2]} ago`;
-}
-
-interface Commit {
+interface Commit extends Sums {
   readonly hash: string;
   readonly date: string;
   readonly author: string;
+  readonly parents: number;
+  /** Older commits are not here, so its own change cannot be told. */
+  readonly isCut?: boolean;
   readonly subject: string;
-  readonly files: { path: string; added: number; removed: number }[];
 }
 
 function* playChanges(_task: Task, request: ChangesRequest): Asking<string> {
   const problem = yield* gitProblem("I ask git.");
   if (problem !== undefined) return problem;
-  const since = request.since === undefined ? "" : ` --since='${request.since}'`;
+  const state = yield* gitState();
+  if (request.kind === "branch") return state.head;
+  if (!state.hasCommits) return `No commit here yet.\n${state.pending}`;
+  if (request.kind === "authors") return yield* tellAuthors();
+  const selection = selectionOf(request);
   const log = yield* run({
-    command: `git log -n ${request.since === undefined ? request.count : mostCommits}${since} --no-renames --date=short --numstat --format='commit%x09%h%x09%ad%x09%an%x09%s' -- .`,
-    description: "Read the latest commits with their files",
+    command: `git log ${selection.options} --shortstat --format='commit%x09%h%x09%ad%x09%an%x09%p%x09%s' ${selection.place}`,
+    description: "Read the latest commits",
   });
   if (log.exitCode !== 0) return `git log failed: ${log.text}`;
-  const status = yield* run({
-    command: "git status --porcelain -- .",
-    description: "See what is not committed",
-  });
-  const commits = parseLog(log.text);
-  const pending = status.exitCode === 0 ? status.text.split("\n").filter((line) => line !== "").length : 0;
-  const uncommitted = `Not committed: ${pending === 0 ? "nothing" : `${countOf(pending, "file")} (\`git status\`); ask "review my change" to look at them`}.`;
+  const commits = parseLog(log.text).map((commit) =>
+    // git counts all that the first commit of a cut history found there as its own.
+    state.isShallow && commit.parents === 0
+      ? { ...commit, files: 0, added: 0, removed: 0, isCut: true }
+      : commit,
+  );
   if (commits.length === 0)
-    return `No commit ${request.since === undefined ? "here yet" : `since ${request.since}`}.\n${uncommitted}`;
+    return [`No commit ${selection.words || "here yet"}.`, state.head, state.pending].join("\n");
+  const names = yield* run({
+    command: `git log ${selection.options} --numstat --format='commit%x09%h' ${selection.place}`,
+    description: "Read which files they changed",
+  });
   return [
-    headline(commits, request),
+    headline(commits, selection.words),
     "",
     "## Commits",
-    ...commits
-      .slice(0, 20)
-      .map(
-        (commit) =>
-          `- ${commit.hash} ${commit.date} ${commit.author}: ${commit.subject} (${countOf(commit.files.length, "file")}, ${sums(commit.files)})`,
-      ),
-    ...(commits.length > 20 ? [`- and ${commits.length - 20} more`] : []),
+    ...commits.slice(0, shownCommits).map((commit) => `- ${lineOf(commit)}`),
+    ...(commits.length > shownCommits ? [`- and ${commits.length - shownCommits} more`] : []),
     "",
     ...authorSection(commits),
     "",
-    ...hotFileSection(commits),
-    "",
+    ...hotFileSection(names, new Set(commits.filter(({ isCut }) => isCut).map(({ hash }) => hash))),
     ...(log.cut ? ["The log was too long to be read whole: the numbers are lower bounds.", ""] : []),
-    uncommitted,
+    state.head,
+    state.pending,
   ].join("\n");
+}
+
+const shownCommits = 20;
+
+function selectionOf(request: ChangesRequest & { kind: "commits" }): {
+  options: string;
+  place: string;
+  words: string;
+} {
+  const { since, range, author, path, count } = request;
+  const options = [
+    since === undefined && range === undefined ? `-n ${count}` : `-n ${mostCommits}`,
+    ...(since === undefined ? [] : [`--since=${shellQuoted(since)}`]),
+    ...(author === undefined ? [] : [`--regexp-ignore-case --author=${shellQuoted(author)}`]),
+    "--no-renames --date=short",
+    // What is understood as a name never begins with a dash.
+    ...(range === undefined ? [] : [shellQuoted(`${range}..HEAD`)]),
+  ];
+  const words = [
+    ...(author === undefined ? [] : [`by ${author}`]),
+    ...(since === undefined ? [] : [`since ${since}`]),
+    ...(range === undefined ? [] : [`since ${range}`]),
+    ...(path === undefined ? [] : [`in ${path}`]),
+  ];
+  return { options: options.join(" "), place: `-- ${shellQuoted(path ?? ".")}`, words: words.join(" ") };
 }
 
 function parseLog(text: string): Commit[] {
   const commits: Commit[] = [];
   for (const line of text.split("\n")) {
-    const head = /^commit\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$/.exec(line);
-    const file = /^(\d+|-)\t(\d+|-)\t(.+)$/.exec(line);
+    const head = /^commit\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$/.exec(line);
+    const last = commits.at(-1);
     if (head !== null) {
-      const [, hash = "", date = "", author = "", subject = ""] = head;
-      commits.push({ hash, date, author, subject, files: [] });
-    } else if (file?.[3] !== undefined) {
-      commits.at(-1)?.files.push({
-        path: unquotedPath(file[3]),
-        added: Number(file[1]) || 0,
-        removed: Number(file[2]) || 0,
-      });
+      const [, hash = "", date = "", author = "", parents = "", subject = ""] = head;
+      const parentCount = parents.split(" ").filter((parent) => parent !== "").length;
+      commits.push({ hash, date, author, subject, parents: parentCount, files: 0, added: 0, removed: 0 });
+    } else if (/^ \d+ files? changed/.test(line) && last !== undefined) {
+      const field = (pattern: RegExp) => Number(pattern.exec(line)?.[1] ?? 0);
+      commits[commits.length - 1] = {
+        ...last,
+        files: field(/(\d+) files? changed/),
+        added: field(/(\d+) insertions?/),
+        removed: field(/(\d+) deletions?/),
+      };
     }
   }
   return commits;
 }
 
-function headline(commits: readonly Commit[], request: ChangesRequest): string {
+function headline(commits: readonly Commit[], words: string): string {
   const dates = commits.map((commit) => commit.date).sort();
   const from = dates[0];
   const to = dates.at(-1);
   const span = from === to ? `on ${to}` : `from ${from} to ${to}`;
   const which =
-    request.since === undefined
+    words === ""
       ? `The latest ${countOf(commits.length, "commit")}`
-      : `${countOf(commits.length, "commit")} since ${request.since}`;
-  return `${which}, ${span}: ${sums(commits.flatMap((commit) => commit.files))}.`;
+      : `${countOf(commits.length, "commit")} ${words}`;
+  const known = commits.filter((commit) => commit.isCut !== true);
+  return known.length === 0 ? `${which}, ${span}.` : `${which}, ${span}: ${sums(known)}.`;
 }
 
-function sums(files: readonly { added: number; removed: number }[]): string {
-  const total = (pick: "added" | "removed") => files.reduce((sum, file) => sum + file[pick], 0);
+function lineOf(commit: Commit): string {
+  const { hash, date, author, subject, parents, files } = commit;
+  const size = commit.isCut
+    ? "the history is cut here, so its own change cannot be told"
+    : parents > 1 && files === 0
+      ? "merge"
+      : `${countOf(files, "file")}, ${sums([commit])}`;
+  return `${hash} ${date} ${author}: ${subject} (${size})`;
+}
+
+function sums(parts: readonly { added: number; removed: number }[]): string {
+  const total = (pick: "added" | "removed") => parts.reduce((sum, part) => sum + part[pick], 0);
   return `+${total("added")} -${total("removed")}`;
 }
 
@@ -140,17 +151,24 @@ function authorSection(commits: readonly Commit[]): string[] {
   return [
     "## Authors",
     ...ranked.slice(0, 10).map(([author, count]) => `- ${author}: ${countOf(count, "commit")}`),
+    ...(ranked.length > 10 ? [`- and ${ranked.length - 10} more`] : []),
   ];
 }
 
-function hotFileSection(commits: readonly Commit[]): string[] {
+/** `without`: commits whose files are not their own. */
+function hotFileSection(numstat: CommandOutput, without: ReadonlySet<string>): string[] {
+  let counts = true;
   const files = new Map<string, { commits: number; added: number; removed: number }>();
-  for (const file of commits.flatMap((commit) => commit.files)) {
-    const known = files.get(file.path) ?? { commits: 0, added: 0, removed: 0 };
-    files.set(file.path, {
+  for (const line of numstat.text.split("\n")) {
+    if (line.startsWith("commit\t")) counts = !without.has(line.slice("commit\t".length));
+    const [, added, removed, path] = /^(\d+|-)\t(\d+|-)\t(.+)$/.exec(line) ?? [];
+    if (path === undefined || !counts) continue;
+    const name = unquotedPath(path);
+    const known = files.get(name) ?? { commits: 0, added: 0, removed: 0 };
+    files.set(name, {
       commits: known.commits + 1,
-      added: known.added + file.added,
-      removed: known.removed + file.removed,
+      added: known.added + (Number(added) || 0),
+      removed: known.removed + (Number(removed) || 0),
     });
   }
   const ranked = [...files].sort(
@@ -159,10 +177,37 @@ function hotFileSection(commits: readonly Commit[]): string[] {
       b[1].added + b[1].removed - a[1].added - a[1].removed ||
       (a[0] < b[0] ? -1 : 1),
   );
+  if (ranked.length === 0) return [];
   return [
-    "## Files changed most often",
+    `## Files changed most often${numstat.cut ? " (in the part of the log that I could read)" : ""}`,
     ...ranked
       .slice(0, 10)
-      .map(([path, file]) => `- ${path}: ${countOf(file.commits, "commit")}, ${sums([file])}`),
+      .map(
+        ([path, file]) =>
+          `- ${path.replaceAll("\n", "\\n")}: ${countOf(file.commits, "commit")}, ${sums([file])}`,
+      ),
+    ...(ranked.length > 10 ? [`- and ${(ranked.length - 10).toLocaleString("en-US")} more`] : []),
+    "",
   ];
 }
+
+function* tellAuthors(): Asking<string> {
+  const output = yield* run({
+    command: "git shortlog --summary --numbered HEAD",
+    description: "Count commits by author",
+  });
+  if (output.exitCode !== 0) return `git shortlog failed: ${output.text}`;
+  const authors = output.text.split("\n").flatMap((line) => {
+    const [, count, name] = /^\s*(\d+)\t(.+)$/.exec(line) ?? [];
+    return name === undefined ? [] : [`- ${name}: ${countOf(Number(count), "commit")}`];
+  });
+  const more = authors.length - shownAuthors;
+  return [
+    `**${output.cut ? "at least " : ""}${countOf(authors.length, "author")}**, in all commits up to the one that is checked out:`,
+    "",
+    ...authors.slice(0, shownAuthors),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ].join("\n");
+}
+
+const shownAuthors = 20;

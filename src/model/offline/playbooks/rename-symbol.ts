@@ -1,11 +1,11 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
+import { countOf } from "../folder-contents.ts";
 import { globOf, languageNamed } from "../languages.ts";
 import type { Asking, Call, Task } from "../playbook.ts";
+import { wholeWord } from "../search-patterns.ts";
 import { ask, countMatches, grep, isDenial, readWhole } from "../tool-calls.ts";
 import { planWordEdits, type WordEdits, wordPattern } from "../whole-word-edits.ts";
 import { bareName, type Wording } from "../wording.ts";
-import { wholeWord } from "./count-things.ts";
 
 export const renameSymbol = everydayPlaybook({
   name: "rename a symbol",
@@ -23,12 +23,21 @@ interface RenameRequest {
   readonly anyway: boolean;
 }
 
-const asksToRename =
-  /^(?:rename|change the name of)(?: the)?(?: (?:function|method|class|struct|type|interface|enum|trait|variable|constant|symbol|module|identifier|field|property|parameter|macro))? (\S+) (?:to|into|as|->|=>) (\S+)(.*)$/i;
+const kind =
+  "(?: (?:function|method|class|struct|type|interface|enum|trait|variable|constant|symbol|module|identifier|field|property|parameter|macro))?";
+const asksToRename = new RegExp(
+  `^(?:rename|change the name of)(?: the)?${kind} (\\S+) (?:to|into|as|->|=>) (\\S+)(.*)$`,
+  "i",
+);
+const asksToReplace =
+  /^replace (?:(?:all|every|each)(?: (?:occurrences?|uses?) of)? )?(?:the (?:word|name) )?(\S+) (?:with|by) (\S+)(.*)$/i;
+/** "Change 1 to 2" may mean anything; a place that says everywhere makes it a name. */
+const asksToChange = /^change (?:all )?(\S+) (?:to|into) (\S+)( everywhere.*| throughout.*| in all .*)$/i;
 const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
 function understandRename(wording: Wording): RenameRequest | undefined {
-  const match = asksToRename.exec(wording.text);
+  const rules = [asksToRename, asksToReplace, asksToChange];
+  const match = rules.map((rule) => rule.exec(wording.text)).find((found) => found !== null);
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   const from = bareName(match[1]);
   const to = bareName(match[2]);

@@ -1,7 +1,7 @@
-import { addedLinesOf, type FileDiff } from "../diff.ts";
+import { addedLinesOf, type FileDiff, filesInDiff } from "../diff.ts";
 import { checkedFor, type Finding, findingsIn } from "../diff-findings.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
+import { countOf } from "../folder-contents.ts";
 import { gitProblem, unquotedPath } from "../git.ts";
 import { isTestFile, languageOf } from "../languages.ts";
 import type { Asking, Task } from "../playbook.ts";
@@ -15,15 +15,21 @@ export const reviewChange = everydayPlaybook({
   play: playReview,
 });
 
+const my = "(?:(?:the|my|our|this|these|all|of|what|any|local|latest|current) )*";
 const what =
-  "(?:(?:uncommitted|unstaged|staged|current|local|pending|working|latest|open|recent) )*(?:changes?|diff|edits?|modifications?|work|working (?:tree|copy))";
+  "(?:(?:uncommitted|unstaged|staged|current|local|pending|working|latest|open|recent) )*(?:changes?|diffs?|edits?|modifications?|work|working (?:tree|copy)|patch)";
 const asksForReview = new RegExp(
   [
-    `^(?:review|check|inspect|look at|look over|go over|critique|audit)(?: (?:the|my|our|this|these|all|of|what))* ${what}(?: (?:for me|please|here|before .*|in (?:this|the) \\w+))?$`,
-    `^(?:review|check)(?: (?:my|the|this))? (?:code|commit)$|^(?:do a )?code review$|^review$|^review (?:this|it)$`,
-    `^(?:review|check|what(?:'s| is| did i| have i)|show me what(?: i)?)\\b.*\\b(?:not (?:yet )?committed|uncommitted|unstaged|changed since (?:the )?last commit)\\b.*$`,
-    `^what did i change$|^what have i changed$|^show (?:me )?(?:the|my) (?:uncommitted )?(?:changes|diff)$|^git (?:diff|status)$`,
-  ].join("|"),
+    `(?:review|check|inspect|look at|look over|go over|critique|audit|proofread|(?:do|make|give)(?: me)? a (?:code )?review of|code review)(?: over)? ${my}${what}(?: (?:here|before .*|in (?:this|the) \\w+))?`,
+    "(?:review|check)(?: (?:my|the|this))? (?:code|commit)|(?:do a |make a )?code review|review|review (?:this|it)",
+    "(?:review|check|list|show|what(?: is| did i| have i| i)?)\\b.*\\b(?:not (?:yet )?committed|uncommitted|unstaged|not staged|changed since (?:the |my )?last commit)\\b.*",
+    "what (?:did|have) i changed?|what i (?:have )?changed|show (?:the|my) (?:uncommitted )?(?:changes|diff)|(?:show )?uncommitted(?: changes)?|git (?:diff|status)",
+    `(?:is|are|was) (?:there )?(?:anything|something|any problems?|any issues?|any bugs?)(?: wrong)? (?:with|in) ${my}${what}`,
+    `anything wrong (?:with|in) ${my}${what}|(?:are|is) ${my}${what} (?:ok|okay|fine|good|ready|right|ready to commit)`,
+    `(?:am i |is (?:it|this) )?ready to (?:commit|push)|can i commit(?: (?:this|it))?|should i commit(?: (?:this|it))?`,
+  ]
+    .map((rule) => `^(?:${rule})$`)
+    .join("|"),
   "i",
 );
 
@@ -33,7 +39,10 @@ function understandReview(wording: Wording): true | undefined {
 
 const fileLimit = 60;
 
-function* playReview(_task: Task): Asking<string> {
+function* playReview(task: Task): Asking<string> {
+  // A diff that came with the request is the change that is meant.
+  const given = filesInDiff(task.prompt);
+  if (given.length > 0) return answer(given, { unseen: 0, which: "in the diff" });
   const problem = yield* gitProblem("I ask git what is not committed.");
   if (problem !== undefined) return problem;
   const head = yield* run({
@@ -56,11 +65,14 @@ function* playReview(_task: Task): Asking<string> {
     .filter((line) => line !== "" && !line.startsWith("[... "))
     .map(unquotedPath);
   if (changed.length === 0 && untracked.length === 0)
-    return "Nothing to review: everything below this folder is committed.";
+    return base === "HEAD"
+      ? "Nothing to review: everything below this folder is committed."
+      : "Nothing to review: there is no commit yet, and no file that could be in one.";
   const diffs = yield* readDiffs(changed.slice(0, fileLimit), base);
   const fresh = yield* readNewFiles(untracked.slice(0, Math.max(0, fileLimit - diffs.length)));
   const seen = [...diffs, ...fresh];
-  return answer(seen, changed.length + untracked.length - seen.length);
+  const unseen = changed.length + untracked.length - seen.length;
+  return answer(seen, { unseen, which: "not committed" });
 }
 
 interface Stat {
@@ -86,7 +98,8 @@ function parseStat(line: string): Stat[] {
 function* readDiffs(stats: readonly Stat[], base: string): Asking<FileDiff[]> {
   const outputs = yield* runAll(
     stats.map(({ path }) => ({
-      command: `git diff ${base} --unified=0 --no-renames --relative --no-color --no-ext-diff -- ${shellQuoted(`:(literal)${path}`)}`,
+      // The last line is there so that white space at the end of the one before it is not lost.
+      command: `git diff ${base} --unified=0 --no-renames --relative --no-color --no-ext-diff -- ${shellQuoted(`:(literal)${path}`)} && echo '\\ end'`,
       description: "Read the change of one file",
     })),
   );
@@ -123,13 +136,14 @@ function* readNewFiles(paths: readonly string[]): Asking<FileDiff[]> {
   });
 }
 
-function answer(files: readonly FileDiff[], unseen: number): string {
+function answer(files: readonly FileDiff[], about: { unseen: number; which: string }): string {
+  const { unseen, which } = about;
   const added = files.reduce((sum, file) => sum + file.addedCount, 0);
   const removed = files.reduce((sum, file) => sum + file.removedCount, 0);
   const findings = [...files.flatMap(findingsIn)];
   const remarks = wholeChangeRemarks(files);
   return [
-    `**${countOf(files.length + unseen, "file")} not committed: +${added} -${removed}**${unseen > 0 ? ` (looked into ${files.length} of them)` : ""}.`,
+    `**${countOf(files.length + unseen, "file")} ${which}: +${added} -${removed}**${unseen > 0 ? ` (looked into ${files.length} of them)` : ""}.`,
     "",
     "## Files",
     ...files.map((file) => `- ${file.path}: ${describe(file)}`),

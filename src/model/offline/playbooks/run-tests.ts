@@ -1,10 +1,10 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
-import { countOf } from "../folder-purpose.ts";
+import { countOf } from "../folder-contents.ts";
 import type { Asking, Task } from "../playbook.ts";
 import { readProject } from "../project.ts";
 import type { ProjectCommand } from "../project-command.ts";
 import { surveyFolder } from "../survey.ts";
-import { failureLines, readTestReport } from "../test-report.ts";
+import { failureLines, readTestReport, type TestReport } from "../test-report.ts";
 import { type CommandOutput, run, shellQuoted } from "../tool-calls.ts";
 import type { Wording } from "../wording.ts";
 
@@ -15,22 +15,50 @@ export const runTests = everydayPlaybook({
   play: playRun,
 });
 
-const asksToRun =
-  /^(?:(?:re-?)?run|execute|start)(?: (?:all|the|my|our|its|this|project'?s|repo(?:sitory)?'?s|unit|whole|full|complete|of))* (?:tests?|test ?suite|specs?|checks)(?: (?:again|now|here|suite|for (?:this|the|me)(?: \w+)?|of (?:this|the) \w+|in (?:this|the) \w+))*(?:,? and (?:report|tell|show|summari[sz]e|give|see|say|check)\b.*)?$|^(?:do|are|did) (?:all )?(?:the |my |our )?tests? (?:pass|passing|green|ok|work|working|run)$|^(?:npm test|test (?:this|the|my) (?:project|repo(?:sitory)?|code|code ?base|package)|test (?:it|this)|check (?:if|that|whether) (?:all )?(?:the )?tests (?:pass|are (?:green|passing|ok)))$|^(?:is the (?:build|test suite) (?:green|passing|ok))$/i;
+interface TestRequest {
+  /** The program that was named, such as pytest. */
+  readonly tool?: string;
+}
 
-function understandRun(wording: Wording): true | undefined {
-  return asksToRun.test(wording.text) ? true : undefined;
+const tests = "(?:tests?|test[- ]?suites?|unit[- ]?tests?|specs?|checks)";
+const whose =
+  "(?:(?:all|the|my|our|its|this|these|project'?s|repo(?:sitory)?'?s|unit|whole|full|entire|complete|of|existing|every) )*";
+const pass = "(?:pass(?:es|ing)?|green|ok|okay|fine|work(?:s|ing)?|run(?:s|ning)?|succeed(?:s|ing)?|clean)";
+const asksToRun = new RegExp(
+  [
+    `^(?:(?:re-?)?run|execute|start|launch|do) ${whose}${tests}(?: (?:again|now|suite|once more|for (?:this|the|me)(?: \\w+)?|of (?:this|the) \\w+|in (?:this|the) \\w+))*(?:,? and (?:report|tell|show|summari[sz]e|give|see|say|check)\\b.*)?$`,
+    `^(?:do|does|are|did|is|will) ${whose}(?:${tests}|build|everything)(?: all| still| currently| now)* ${pass}$`,
+    `^(?:does|is) (?:it|everything|${whose}(?:code|project|repo(?:sitory)?|build))(?: still)? ${pass}(?: (?:the |all |its )*${tests})?$`,
+    `^(?:check|see|verify|make sure)(?: (?:if|that|whether))? ${whose}${tests}(?: (?:still )?${pass}| are (?:still )?${pass})?$`,
+    "^test (?:this|the|my|our)(?: (?:project|repo(?:sitory)?|code|code ?base|package))?$|^test it$|^tests?$",
+  ].join("|"),
+  "i",
+);
+const asksForTool =
+  /^(?:run |execute )?((?:npm|pnpm|yarn|bun)(?: run)? test|pytest|python -m (?:pytest|unittest)|cargo test|go test|make (?:test|check)|mvn test|(?:\.\/)?gradlew? test|tox|nox|vitest|jest|mocha|rspec|rake(?: test| spec)?|phpunit|ctest|dotnet test|mix test|swift test|deno test)$/i;
+
+function understandRun(wording: Wording): TestRequest | undefined {
+  const tool = asksForTool.exec(wording.core)?.[1];
+  if (tool !== undefined) return { tool: tool.toLowerCase() };
+  return asksToRun.test(wording.core) || asksToRun.test(wording.text) ? {} : undefined;
 }
 
 const longestRunMs = 600_000;
 
-function* playRun(task: Task): Asking<string> {
+function* playRun(task: Task, request: TestRequest): Asking<string> {
   const survey = yield* surveyFolder(task, "I look for the command that runs the tests.");
   const project = yield* readProject(survey);
   const tests = project.commands.filter((command) => command.purpose === "test");
-  const [test, ...others] = tests;
+  const meant = tests.filter((test) => request.tool === undefined || runsWith(test, request.tool));
+  const [test] = meant;
+  if (test === undefined && request.tool !== undefined && tests.length > 0)
+    return [
+      `No file here says that the tests run with \`${request.tool}\`, so I ran nothing. What they say:`,
+      ...alternatives(tests).slice(2),
+    ].join("\n");
   if (test === undefined)
     return "I found no file that says how the tests are run (package.json scripts, Makefile targets, pyproject.toml, Cargo.toml, go.mod and the like), so I ran nothing.";
+  const others = tests.filter((other) => other !== test);
   const command =
     test.folder === "" ? test.command : `(cd -- ${shellQuoted(test.folder)} && ${test.command})`;
   const output = yield* run(
@@ -39,6 +67,12 @@ function* playRun(task: Task): Asking<string> {
   );
   if (output.denied) return deniedAnswer(command, test, output);
   return [...report(command, test, output), ...alternatives(others)].join("\n");
+}
+
+/** `pytest` is what `python -m pytest` runs. */
+function runsWith(test: ProjectCommand, tool: string): boolean {
+  const words = tool.replace(/^(\w+) run (?=\w)/, "$1 ");
+  return test.command.replace(/ run (?=test)/, " ").includes(words);
 }
 
 function deniedAnswer(command: string, test: ProjectCommand, output: CommandOutput): string {
@@ -55,7 +89,7 @@ function deniedAnswer(command: string, test: ProjectCommand, output: CommandOutp
 
 function report(command: string, test: ProjectCommand, output: CommandOutput): string[] {
   const found = readTestReport(output.text);
-  const verdict = output.exitCode === 0 ? "The tests pass" : verdictOf(output.text, found?.failed);
+  const verdict = output.exitCode === 0 ? successOf(found) : verdictOf(output.text, found?.failed);
   const counts = found === undefined ? [] : countsOf(found);
   const failures = output.exitCode === 0 ? [] : failureLines(output.text);
   return [
@@ -68,13 +102,21 @@ function report(command: string, test: ProjectCommand, output: CommandOutput): s
     ...(output.cut ? ["- The output was cut; counts are of what I could see."] : []),
     ...(failures.length === 0 ? [] : ["", "First signs of failure:", ...failures.map((line) => `- ${line}`)]),
     "",
-    "The end of the output:",
-    "",
-    ...output.text
-      .split("\n")
-      .slice(-12)
-      .map((line) => `    ${line.slice(0, 160)}`),
+    ...endOf(output.text),
   ];
+}
+
+function endOf(output: string): string[] {
+  if (output === "") return ["It printed nothing."];
+  const lines = output.split("\n").slice(-12);
+  return ["The end of the output:", "", ...lines.map((line) => `    ${line.slice(0, 160)}`.trimEnd())];
+}
+
+/** That a command ended well does not say that a test ran. */
+function successOf(found: TestReport | undefined): string {
+  if (found === undefined) return "The test command ended well";
+  const ran = (found.passed ?? 0) + (found.failed ?? 0);
+  return found.passed !== undefined && ran === 0 ? "No test ran" : "The tests pass";
 }
 
 /** A non-zero exit is not always a failing test. */

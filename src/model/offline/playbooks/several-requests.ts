@@ -1,5 +1,5 @@
 import { signature } from "../everyday-playbook.ts";
-import type { Play, Playbook, Task } from "../playbook.ts";
+import { firstPlay, type Play, type Playbook } from "../playbook.ts";
 
 /** Takes "map this repository and list TODOs", if every part of it is understood; none is silently left out. */
 export function createSeveralRequests(playbooks: readonly Playbook[]): Playbook {
@@ -15,14 +15,6 @@ export function createSeveralRequests(playbooks: readonly Playbook[]): Playbook 
       return plays.length === parts.length ? oneAfterTheOther(plays) : undefined;
     },
   };
-}
-
-function firstPlay(playbooks: readonly Playbook[], task: Task): Play | undefined {
-  for (const playbook of playbooks) {
-    const play = playbook.start(task);
-    if (play !== undefined) return play;
-  }
-  return undefined;
 }
 
 function* oneAfterTheOther(plays: readonly Play[]): Play {

@@ -1,16 +1,18 @@
 /** What goes wrong between us and the provider, told as a `ModelError` that says what to do. */
 import { CadreError, CancelledError, messageOf, systemCodeOf } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
-import { MalformedStream } from "./anthropic-stream.ts";
 import { ModelError, type ModelErrorKind } from "./model-error.ts";
+import { MalformedStream } from "./wire-fields.ts";
 
 export interface ErrorContext {
   readonly clock: Clock;
   /** Where requests go, without credentials. */
   readonly address: string;
   readonly modelId: string;
-  /** The environment variable that usually holds the credential. */
-  readonly credentialName: string;
+  /** The environment variable that usually holds the credential. Undefined: none was configured. */
+  readonly credentialName: string | undefined;
+  /** The variable or setting that holds the address. */
+  readonly addressName: string;
   /** Never shown. */
   readonly secrets: readonly string[];
 }
@@ -18,17 +20,19 @@ export interface ErrorContext {
 /** An answer other than a stream, or an `error` event within one. */
 export interface ProviderRefusal {
   readonly status?: number;
-  /** `overloaded_error`, `invalid_request_error`, ... */
+  /** `overloaded_error`, `invalid_request_error`, `context_length_exceeded`, ... */
   readonly type?: string;
   readonly message: string;
   readonly headers?: Headers;
 }
 
 const maxDetailChars = 400;
+const tooLongTypes = ["request_too_large", "context_length_exceeded", "exceed_context_size_error"];
+const quotaTypes = ["insufficient_quota", "billing_hard_limit_reached", "billing_error"];
 
 export function refusalToModelError(refusal: ProviderRefusal, context: ErrorContext): ModelError {
   const kind = kindOf(refusal);
-  const id = refusal.headers?.get("request-id");
+  const id = refusal.headers?.get("request-id") ?? refusal.headers?.get("x-request-id");
   const said = [refusal.status, refusal.type].filter((part) => part !== undefined).join(" ");
   const detail = clip(redact(refusal.message, context.secrets)) || "no explanation";
   const request = id ? ` [request ${id}]` : "";
@@ -46,18 +50,18 @@ export type FailurePhase = "request" | "connection" | "stream";
 /** What failed without a word from the provider. Cancellation and what is explained already pass through. */
 export function failureToModelError(error: unknown, context: ErrorContext & { phase: FailurePhase }): Error {
   if (error instanceof CancelledError || error instanceof CadreError) return error;
-  const { phase, address, credentialName } = context;
+  const { phase, address } = context;
   const reason = clip(redact(reasonOfFailure(error), context.secrets));
   switch (phase) {
     case "request":
       return new ModelError({
         kind: "rejected",
-        message: `The request to ${address} could not be made: ${reason}. Check ${credentialName} and the configured headers.`,
+        message: `The request to ${address} could not be made: ${reason}. Check ${context.credentialName ?? "the key"} and the configured headers.`,
       });
     case "connection":
       return new ModelError({
         kind: "unavailable",
-        message: `Could not reach ${address}: ${reason}. Check the network, the proxy settings and ANTHROPIC_BASE_URL.`,
+        message: `Could not reach ${address}: ${reason}. Check the network, the proxy settings and ${context.addressName}.`,
       });
     case "stream": {
       const what = error instanceof MalformedStream ? "could not be understood" : "broke off";
@@ -66,23 +70,33 @@ export function failureToModelError(error: unknown, context: ErrorContext & { ph
   }
 }
 
-function kindOf({ status, type, message, headers }: ProviderRefusal): ModelErrorKind {
-  const kind = kindOfStatus(status, message) ?? kindOfType(type, message) ?? "rejected";
+function kindOf(refusal: ProviderRefusal): ModelErrorKind {
+  const { status, type, message, headers } = refusal;
+  // An account without money answers as one that is too fast does, but waiting does not help it.
+  if (isOutOfQuota(refusal)) return "rejected";
+  const kind = kindOfStatus(refusal) ?? kindOfType(type, message) ?? kindOfSilence(status, message);
   const advice = headers?.get("x-should-retry");
   if (advice === "false" && (kind === "overloaded" || kind === "unavailable")) return "rejected";
   if (advice === "true" && kind === "rejected") return "unavailable";
   return kind;
 }
 
-function kindOfStatus(status: number | undefined, message: string): ModelErrorKind | undefined {
+function isOutOfQuota({ status, type }: ProviderRefusal): boolean {
+  return status === 402 || (type !== undefined && quotaTypes.includes(type));
+}
+
+function kindOfStatus({ status, type, message }: ProviderRefusal): ModelErrorKind | undefined {
+  if (type !== undefined && tooLongTypes.includes(type)) return "prompt-too-long";
   if (status === undefined) return undefined;
-  if (status === 429 || status === 529) return "overloaded";
+  // One request that is larger than what is allowed in a minute never fits.
+  if (status === 429) return /request too large/i.test(message) ? "prompt-too-long" : "overloaded";
+  if (status === 529) return "overloaded";
   if (status === 401 || status === 403) return "unauthorized";
   if (status === 413) return "prompt-too-long";
   if (status === 408 || status === 409) return "unavailable";
   // A server that is overloaded behind a proxy may come through as any 5xx.
   if (status >= 500) return /overloaded/i.test(message) ? "overloaded" : "unavailable";
-  if (status === 400 && saysTooLong(message)) return "prompt-too-long";
+  if ((status === 400 || status === 422) && saysTooLong(message)) return "prompt-too-long";
   return undefined;
 }
 
@@ -90,15 +104,17 @@ function kindOfType(type: string | undefined, message: string): ModelErrorKind |
   switch (type) {
     case "overloaded_error":
     case "rate_limit_error":
+    case "rate_limit_exceeded":
       return "overloaded";
     case "api_error":
     case "timeout_error":
+    case "server_error":
+    case "internal_error":
       return "unavailable";
     case "authentication_error":
     case "permission_error":
+    case "invalid_api_key":
       return "unauthorized";
-    case "request_too_large":
-      return "prompt-too-long";
     case "invalid_request_error":
       return saysTooLong(message) ? "prompt-too-long" : "rejected";
     default:
@@ -106,8 +122,14 @@ function kindOfType(type: string | undefined, message: string): ModelErrorKind |
   }
 }
 
+/** Neither status nor type says anything. What had begun to answer did not reject the request, it broke. */
+function kindOfSilence(status: number | undefined, message: string): ModelErrorKind {
+  if (status !== undefined) return "rejected";
+  return saysTooLong(message) ? "prompt-too-long" : "unavailable";
+}
+
 function saysTooLong(message: string): boolean {
-  return /prompt is too long|exceeds? (the )?(model'?s )?(maximum )?context|context (window|limit|length)/i.test(
+  return /prompt is too long|exceeds? (the )?(model'?s )?(maximum |available )?context|context (window|limit|length)/i.test(
     message,
   );
 }
@@ -130,10 +152,16 @@ function summaryOf(kind: ModelErrorKind, { address, modelId }: ErrorContext): st
 }
 
 function adviceFor(kind: ModelErrorKind, refusal: ProviderRefusal, context: ErrorContext): string {
-  if (kind === "unauthorized") return ` Check ${context.credentialName}.`;
-  if (refusal.status === 404) {
-    return ` Check the model id "${context.modelId}" and ANTHROPIC_BASE_URL.`;
+  const { credentialName, addressName, modelId } = context;
+  if (isOutOfQuota(refusal)) {
+    return ` The account${credentialName ? ` behind ${credentialName}` : ""} has no credit left: look at its plan and billing.`;
   }
+  if (kind === "unauthorized") {
+    return credentialName
+      ? ` Check ${credentialName}.`
+      : ' No key was sent: name the variable that holds it, as "keyEnv" of the provider in the settings.';
+  }
+  if (refusal.status === 404) return ` Check the model id "${modelId}" and ${addressName}.`;
   return "";
 }
 

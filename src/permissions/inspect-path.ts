@@ -1,0 +1,123 @@
+/** What there is to say about one path: which rules mean it, and where it leads. */
+import { join } from "node:path";
+import { type LocatedPath, type PathLocator, wayInside } from "./locate-path.ts";
+import { matchesPattern } from "./path-pattern.ts";
+import { isProtectedPath } from "./protected-paths.ts";
+import type { Behavior, ParsedRule } from "./rule.ts";
+import type { RuleBook } from "./rule-book.ts";
+
+export interface PathSurroundings {
+  readonly book: RuleBook;
+  readonly locator: PathLocator;
+  readonly homeFolder: string;
+  readonly ignoreCase: boolean;
+  readonly root: string;
+  readonly roots: readonly string[];
+  readonly sessionFolders: readonly string[];
+}
+
+export interface PathFacts {
+  readonly path: string;
+  readonly deny: ParsedRule | undefined;
+  readonly ask: ParsedRule | undefined;
+  readonly allow: ParsedRule | undefined;
+  /** It leads to a place inside the working folders, whatever links are on the way. */
+  readonly inside: boolean;
+  /** It is one of the working folders itself. */
+  readonly isRoot: boolean;
+  readonly ofSession: boolean;
+  readonly isProtected: boolean;
+  readonly resolved: boolean;
+}
+
+export async function inspectPath(
+  surroundings: PathSurroundings,
+  use: {
+    path: string;
+    folder: string;
+    physical: boolean;
+    /** The tools whose rules are about this use. */
+    tools: Readonly<Record<Behavior, ReadonlySet<string>>>;
+    /** Of a rule without a condition: whether it counts for this use. */
+    wholeToolCounts: (rule: ParsedRule) => boolean;
+  },
+): Promise<PathFacts> {
+  const { locator, roots, sessionFolders } = surroundings;
+  const located = await locator.locate(use.path, use);
+  const ways = await waysFrom(roots, located, surroundings);
+  // Only who is not inside anyway needs to be one of the session's own.
+  const ofSession = ways.length === 0 && (await waysFrom(sessionFolders, located, surroundings)).length > 0;
+  const realRoots = await Promise.all(roots.map((root) => locator.realFolder(root)));
+  const find = async (behavior: Behavior): Promise<ParsedRule | undefined> => {
+    for (const rule of surroundings.book.rulesFor(behavior, use.tools[behavior])) {
+      if (
+        rule.content === undefined
+          ? use.wholeToolCounts(rule)
+          : await means(rule, behavior, located, surroundings)
+      )
+        return rule;
+    }
+    return undefined;
+  };
+  const isProtected =
+    isProtectedPath(located.named, roots) ||
+    (located.real !== undefined && isProtectedPath(located.real, [...realRoots, ...roots]));
+  return {
+    path: located.named,
+    deny: await find("deny"),
+    ask: await find("ask"),
+    allow: await find("allow"),
+    inside: ways.length > 0,
+    isRoot: ways.includes(""),
+    ofSession,
+    isProtected,
+    resolved: located.real !== undefined,
+  };
+}
+
+/** The ways to it from those of the folders that it leads into. */
+async function waysFrom(
+  folders: readonly string[],
+  { real }: LocatedPath,
+  { locator, ignoreCase }: PathSurroundings,
+): Promise<string[]> {
+  if (real === undefined) return [];
+  const realFolders = await Promise.all(folders.map((folder) => locator.realFolder(folder)));
+  return realFolders.flatMap((folder) => wayInside(folder, real, ignoreCase) ?? []);
+}
+
+/** A restriction holds for the name and for what it leads to; a permission only for what it leads to. */
+async function means(
+  rule: ParsedRule,
+  behavior: Behavior,
+  path: LocatedPath,
+  surroundings: PathSurroundings,
+): Promise<boolean> {
+  if (rule.content?.kind !== "path") return false;
+  const { pattern } = rule.content;
+  const { locator, ignoreCase } = surroundings;
+  for (const start of startsOf(rule, behavior, surroundings)) {
+    const base = pattern.up === 0 ? start : join(start, "../".repeat(pattern.up));
+    const realBase = await locator.realFolder(base);
+    const pairs: [string, string | undefined][] = [[realBase, path.real]];
+    if (behavior !== "allow") pairs.push([base, path.named], [realBase, path.named], [base, path.real]);
+    for (const [folder, target] of pairs) {
+      const way = target === undefined ? undefined : wayInside(folder, target, ignoreCase);
+      if (way !== undefined && matchesPattern(pattern, way)) return true;
+    }
+  }
+  return false;
+}
+
+/** Restrictions hold in every working folder: a copy of the project must not lose them. */
+function startsOf(
+  rule: ParsedRule,
+  behavior: Behavior,
+  { homeFolder, root, roots }: PathSurroundings,
+): string[] {
+  if (rule.content?.kind !== "path") return [];
+  if (rule.content.pattern.start === "absolute") return ["/"];
+  if (rule.content.pattern.start === "home") return [homeFolder];
+  if (behavior === "allow") return [rule.folder ?? root];
+  return [...new Set([...(rule.folder === undefined ? [] : [rule.folder]), root, ...roots])];
+}
