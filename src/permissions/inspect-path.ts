@@ -43,11 +43,11 @@ export async function inspectPath(
   },
 ): Promise<PathFacts> {
   const { locator, roots, sessionFolders } = surroundings;
+  const realRoots = Promise.all(roots.map((root) => locator.realFolder(root)));
   const located = await locator.locate(use.path, use);
   const ways = await waysFrom(roots, located, surroundings);
   // Only who is not inside anyway needs to be one of the session's own.
   const ofSession = ways.length === 0 && (await waysFrom(sessionFolders, located, surroundings)).length > 0;
-  const realRoots = await Promise.all(roots.map((root) => locator.realFolder(root)));
   const find = async (behavior: Behavior): Promise<ParsedRule | undefined> => {
     for (const rule of surroundings.book.rulesFor(behavior, use.tools[behavior])) {
       if (
@@ -61,7 +61,7 @@ export async function inspectPath(
   };
   const isProtected =
     isProtectedPath(located.named, roots) ||
-    (located.real !== undefined && isProtectedPath(located.real, [...realRoots, ...roots]));
+    (located.real !== undefined && isProtectedPath(located.real, [...(await realRoots), ...roots]));
   return {
     path: located.named,
     deny: await find("deny"),

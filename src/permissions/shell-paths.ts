@@ -61,13 +61,17 @@ export function createShellPaths(options: {
 
   const allWords = (): { word: ShellWord | undefined; access: "read" | "write"; folders: Folders }[] => [
     ...[...parts.files, ...parts.suspectFiles].filter((file) => !isDevice(file)),
-    ...[...commandsIn(parts.commands), ...commandsIn(parts.suspects)].flatMap((part) => {
-      const { reads, writes, mentions } = filesOfCommand(part);
-      return [
-        ...[...reads, ...mentions].map((word) => ({ word, access: "read" as const, folders: part.folders })),
-        ...writes.map((word) => ({ word, access: "write" as const, folders: part.folders })),
-      ];
+    ...commandsIn(parts.commands).flatMap((part) => {
+      const { reads, mentions } = filesOfCommand(part);
+      return [...reads, ...mentions].map((word) => ({
+        word,
+        access: "read" as const,
+        folders: part.folders,
+      }));
     }),
+    ...commandsIn([...parts.commands, ...parts.suspects]).flatMap((part) =>
+      filesOfCommand(part).writes.map((word) => ({ word, access: "write" as const, folders: part.folders })),
+    ),
   ];
 
   /** A rule that keeps files from being read, and that a word may lead to all the same. */
@@ -101,14 +105,12 @@ export function createShellPaths(options: {
 
   return {
     async restrictions() {
-      const found: PermissionDecision[] = [];
-      for (const { word, access, folders } of allWords()) {
-        for (const use of usesOf(word, { access, folders, likely: true }) ?? []) {
-          const { facts } = await judge(use);
-          const restriction = restrictionOn(facts, use, mode);
-          if (restriction !== undefined) found.push(restriction);
-        }
-      }
+      const uses = new Map<string, PathUse>();
+      for (const { word, access, folders } of allWords())
+        for (const use of usesOf(word, { access, folders, likely: true }) ?? [])
+          uses.set(`${use.access}\0${use.folder}\0${use.path}`, use);
+      const judged = await Promise.all([...uses.values()].map(judge));
+      const found = judged.flatMap(({ use, facts }) => restrictionOn(facts, use, mode) ?? []);
       return mode === "bypassPermissions" ? found : [...found, ...possibleReads()];
     },
     async whyNotRedirected() {
