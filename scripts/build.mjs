@@ -71,6 +71,7 @@ function bundleLibrary() {
     chunkNames: "chunks/[name]-[hash]",
     splitting: true,
     format: "esm",
+    inject: [join(root, "scripts", "global-headers.mjs")],
     // It finds its program next to itself.
     external: ["@vscode/ripgrep"],
     metafile: true,

@@ -57,9 +57,18 @@ export function createMessageJoiner(
       const message = messages[index];
       if (message !== undefined) json = joined(json, jsonOf(message));
     }
+    json = flat(json);
     beginnings.set(first, { messages, count, json });
     return json;
   };
+}
+
+/**
+ * The same text in one piece. The engine keeps `a + b` as a tree and makes bytes of it by walking through it; of a
+ * text that grows every turn the tree would grow, too. Looking at a character makes it one piece.
+ */
+function flat(text: string): string {
+  return text.charCodeAt(0) === 0 ? "" : text;
 }
 
 function isBeginningOf(known: Beginning, messages: readonly Message[], count: number): boolean {

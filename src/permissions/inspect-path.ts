@@ -36,6 +36,8 @@ export async function inspectPath(
     path: string;
     folder: string;
     physical: boolean;
+    /** Only who changes a file needs to know whether it is protected. */
+    changes: boolean;
     /** The tools whose rules are about this use. */
     tools: Readonly<Record<Behavior, ReadonlySet<string>>>;
     /** Of a rule without a condition: whether it counts for this use. */
@@ -43,7 +45,6 @@ export async function inspectPath(
   },
 ): Promise<PathFacts> {
   const { locator, roots, sessionFolders } = surroundings;
-  const realRoots = Promise.all(roots.map((root) => locator.realFolder(root)));
   const located = await locator.locate(use.path, use);
   const ways = await waysFrom(roots, located, surroundings);
   // Only who is not inside anyway needs to be one of the session's own.
@@ -59,9 +60,6 @@ export async function inspectPath(
     }
     return undefined;
   };
-  const isProtected =
-    isProtectedPath(located.named, roots) ||
-    (located.real !== undefined && isProtectedPath(located.real, [...(await realRoots), ...roots]));
   return {
     path: located.named,
     deny: await find("deny"),
@@ -70,9 +68,19 @@ export async function inspectPath(
     inside: ways.length > 0,
     isRoot: ways.includes(""),
     ofSession,
-    isProtected,
+    isProtected: use.changes && (await isProtected(located, surroundings)),
     resolved: located.real !== undefined,
   };
+}
+
+async function isProtected(
+  { named, real }: LocatedPath,
+  { locator, roots }: PathSurroundings,
+): Promise<boolean> {
+  if (isProtectedPath(named, roots)) return true;
+  if (real === undefined) return false;
+  const realRoots = await Promise.all(roots.map((root) => locator.realFolder(root)));
+  return isProtectedPath(real, [...realRoots, ...roots]);
 }
 
 /** The ways to it from those of the folders that it leads into. */

@@ -34,6 +34,7 @@ export async function factsOf(surroundings: PathSurroundings, use: PathUse): Pro
     path: use.path,
     folder: use.folder,
     physical: use.tool === undefined,
+    changes: use.access === "write",
     tools: toolsFor(use),
     // `Read` alone names the tool; `Edit` alone means changing files in any way.
     wholeToolCounts: (rule) =>

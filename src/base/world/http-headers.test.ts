@@ -10,7 +10,7 @@ describe("HeaderList", () => {
       ["Set-Cookie", "a=1"],
       ["set-cookie", "b=2"],
     ];
-    const [ours, global] = [HeaderList.from(pairs), new Headers(pairs)];
+    const [ours, global] = [new HeaderList(pairs), new Headers(pairs)];
     for (const list of [ours, global]) {
       list.set("X-New", "1");
       list.append("x-new", "2");
@@ -32,10 +32,10 @@ describe("HeaderList", () => {
 
   it("takes every form in which headers are given", () => {
     const expected = [["a", "1"]];
-    expect([...HeaderList.from({ A: "1" })]).toEqual(expected);
-    expect([...HeaderList.from([["A", "1"]])]).toEqual(expected);
-    expect([...HeaderList.from(new Headers({ A: "1" }))]).toEqual(expected);
+    expect([...new HeaderList({ A: "1" })]).toEqual(expected);
+    expect([...new HeaderList([["A", "1"]])]).toEqual(expected);
+    expect([...new HeaderList(new Headers({ A: "1" }))]).toEqual(expected);
     expect([...HeaderList.fromRaw(["A", "1"])]).toEqual(expected);
-    expect([...HeaderList.from(undefined)]).toEqual([]);
+    expect([...new HeaderList(undefined)]).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ type Request = Omit<Exchange, "proxy">;
 
 function firstExchange(input: string | URL, init: FetchInit): Request {
   const url = new URL(input);
-  const headers = HeaderList.from(init.headers);
+  const headers = new HeaderList(init.headers);
   const authorization = basicAuthorization(url);
   if (authorization !== undefined && !headers.has("authorization"))
     headers.set("authorization", authorization);
@@ -107,7 +107,7 @@ const secretHeaders = [
 function redirected(request: Request, to: { location: string; status: number }): Request {
   const url = new URL(to.location, request.url);
   if (url.hash === "") url.hash = request.url.hash;
-  const headers = HeaderList.from(request.headers);
+  const headers = new HeaderList(request.headers);
   if (url.origin !== request.url.origin) for (const name of secretHeaders) headers.delete(name);
   const becomesGet =
     (to.status === 303 && request.method !== "HEAD") ||
