@@ -11,52 +11,74 @@ export interface Channel<T> extends AsyncIterable<T> {
 }
 
 export function createChannel<T>(): Channel<T> {
-  let waiting: T[] = [];
+  let values: T[] = [];
+  let taken = 0;
   let closed = false;
   let failure: { error: unknown } | undefined;
-  let wake: (() => void) | undefined;
+  let waiter:
+    | { resolve(result: IteratorResult<T, undefined>): void; reject(error: unknown): void }
+    | undefined;
 
-  const signal = () => {
-    wake?.();
-    wake = undefined;
-  };
+  const end = { done: true as const, value: undefined };
 
-  // Values are drained in batches: one promise per burst, not one per value.
-  async function* iterate(): AsyncGenerator<T, void, undefined> {
-    try {
-      for (;;) {
-        while (waiting.length > 0) {
-          const batch = waiting;
-          waiting = [];
-          for (const value of batch) yield value;
+  // By hand, not as a generator: every event of every agent goes through here, and a generator makes three
+  // promises of one.
+  const iterator = {
+    next(): Promise<IteratorResult<T, undefined>> {
+      if (taken < values.length) {
+        // The place was just seen to hold a value.
+        const value = values[taken++] as T;
+        if (taken === values.length) {
+          values = [];
+          taken = 0;
         }
-        if (failure !== undefined) throw failure.error;
-        if (closed) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        return Promise.resolve({ done: false, value });
       }
-    } finally {
+      if (failure !== undefined) {
+        const { error } = failure;
+        failure = undefined;
+        return Promise.reject(error);
+      }
+      if (closed) return Promise.resolve(end);
+      return new Promise((resolve, reject) => {
+        waiter = { resolve, reject };
+      });
+    },
+    return(): Promise<IteratorResult<T, undefined>> {
       closed = true;
-      waiting = [];
-    }
-  }
+      values = [];
+      taken = 0;
+      failure = undefined;
+      return Promise.resolve(end);
+    },
+  };
 
   return {
     push(value) {
       if (closed) return;
-      waiting.push(value);
-      signal();
+      if (waiter === undefined) {
+        values.push(value);
+        return;
+      }
+      const { resolve } = waiter;
+      waiter = undefined;
+      resolve({ done: false, value });
     },
     close(error) {
       if (closed) return;
       closed = true;
-      if (error !== undefined) failure = { error };
-      signal();
+      if (waiter === undefined) {
+        if (error !== undefined) failure = { error };
+        return;
+      }
+      const { resolve, reject } = waiter;
+      waiter = undefined;
+      if (error === undefined) resolve(end);
+      else reject(error);
     },
     get closed() {
       return closed;
     },
-    [Symbol.asyncIterator]: iterate,
+    [Symbol.asyncIterator]: () => iterator,
   };
 }

@@ -10,7 +10,7 @@ import { noUsage } from "../contracts/usage.ts";
 import { compactHistory, isNearLimit } from "./compact.ts";
 import { unlessStopped } from "./interrupt.ts";
 import type { HooksPort, LoopOptions, PrefixChange } from "./loop-options.ts";
-import { runTurn, type TurnState } from "./turn.ts";
+import { startTurn, type TurnState } from "./turn.ts";
 
 /** Asks the model, runs the tools it calls, and goes on until it calls none. Returns why it ended. */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
@@ -39,7 +39,13 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, 
     yield { type: "turn-start", turn };
     state.usage = noUsage;
     state.modelMs = 0;
-    const end = yield* runTurn(loop, state);
+    const running = startTurn(loop, state);
+    try {
+      yield* running.events;
+    } finally {
+      await running.leave();
+    }
+    const end = await running.end;
     yield { type: "turn-end", turn, usage: state.usage, modelMs: state.modelMs };
 
     switch (end.kind) {

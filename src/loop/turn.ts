@@ -37,26 +37,34 @@ interface Turn {
   readonly emit: (event: LoopEvent) => void;
 }
 
-/** Runs ahead of its consumer by at most a turn. A consumer that leaves stops the turn. */
-export async function* runTurn(
-  loop: LoopOptions,
-  state: TurnState,
-): AsyncGenerator<LoopEvent, TurnEnd, undefined> {
+export interface RunningTurn {
+  readonly events: AsyncIterable<LoopEvent>;
+  /** To be awaited after `leave`. */
+  readonly end: Promise<TurnEnd>;
+  /** Waits until nothing of it is at work any longer; what had not been read to its end is stopped first. */
+  leave(): Promise<void>;
+}
+
+/** Runs ahead of its consumer by at most a turn. */
+export function startTurn(loop: LoopOptions, state: TurnState): RunningTurn {
   const events = createChannel<LoopEvent>();
   const scope = loop.scope.child();
-  const work = driveTurn({ loop, state, scope, emit: events.push }).finally(() => events.close());
-  // It is awaited below; until then a rejection must not count as unhandled.
-  work.catch(() => {});
-  let readToTheEnd = false;
-  try {
-    yield* events;
-    readToTheEnd = true;
-    return await work;
-  } finally {
-    if (!readToTheEnd) scope.cancel("nobody reads this run any longer");
-    await work.catch(() => {});
-    scope.release();
-  }
+  let ended = false;
+  const end = driveTurn({ loop, state, scope, emit: events.push }).finally(() => {
+    ended = true;
+    events.close();
+  });
+  // Whoever reads the events awaits it afterwards; until then a rejection must not count as unhandled.
+  end.catch(() => {});
+  return {
+    events,
+    end,
+    async leave() {
+      if (!ended) scope.cancel("nobody reads this run any longer");
+      await end.catch(() => {});
+      scope.release();
+    },
+  };
 }
 
 async function driveTurn(turn: Turn): Promise<TurnEnd> {

@@ -73,7 +73,17 @@ export async function* streamAnswer(options: ExchangeOptions): AsyncGenerator<Mo
   try {
     const exchange: Exchange = { client, guard, context };
     const response = await open(exchange, options.serialize());
-    yield* read(exchange, response, options.reader);
+    const events = client.eventsOf(guardBody(response, guard));
+    const ending: ModelEvent[] = [];
+    for (;;) {
+      const produced = await readNext(exchange, events, options.reader);
+      if (produced === undefined) break;
+      // What ends the message waits until the connection is free for the next request.
+      if (options.reader.complete) ending.push(...produced);
+      else for (const event of produced) yield event;
+    }
+    ending.push(...options.reader.end());
+    for (const event of ending) yield event;
     complete = true;
   } finally {
     guard.release({ complete });
@@ -119,37 +129,28 @@ async function rejectOtherThanStream(
   );
 }
 
-async function* read(
-  { client, guard, context }: Exchange,
-  response: WireResponse,
+/** What the next event stands for; undefined at the end. */
+async function readNext(
+  { guard, context }: Exchange,
+  events: AsyncIterator<ServerSentEvent, unknown>,
   reader: AnswerReader,
-): AsyncGenerator<ModelEvent, void, undefined> {
-  const events = client.eventsOf(guardBody(response, guard));
-  const ending: ModelEvent[] = [];
-  for (;;) {
-    let produced: ModelEvent[];
-    try {
-      const next = await events.next();
-      if (next.done) break;
-      if (reader.finished) continue;
-      produced = reader.read(next.value);
-    } catch (error) {
-      if (reader.complete) break;
-      throw failureToModelError(error, { ...context, phase: "stream" });
+): Promise<ModelEvent[] | undefined> {
+  try {
+    const next = await events.next();
+    if (!next.done) {
+      const produced = reader.finished ? [] : reader.read(next.value);
+      if (reader.complete) guard.limitTo(reader.finished ? drainMs : afterwordMs);
+      return produced;
     }
-    if (reader.complete) {
-      ending.push(...produced);
-      guard.limitTo(reader.finished ? drainMs : afterwordMs);
-    } else yield* produced;
+  } catch (error) {
+    if (reader.complete) return undefined;
+    throw failureToModelError(error, { ...context, phase: "stream" });
   }
-  if (!reader.complete) {
-    throw new ModelError({
-      kind: "cut",
-      message: `The answer from ${context.address} ended before the message did.`,
-    });
-  }
-  yield* ending;
-  yield* reader.end();
+  if (reader.complete) return undefined;
+  throw new ModelError({
+    kind: "cut",
+    message: `The answer from ${context.address} ended before the message did.`,
+  });
 }
 
 /** The response as the SDK reads it, with a body that gives up when the guard does. */

@@ -9,7 +9,8 @@ export async function driveRun(options: {
   /** Undefined: what waits in the queue. */
   content: string | Block[] | undefined;
   wantsStructuredOutput: boolean;
-  onEvent: (event: LoopEvent) => void | Promise<void>;
+  /** The next event waits for the promise, if there is one. */
+  onEvent: (event: LoopEvent) => Promise<void> | undefined | void;
 }): Promise<FinishedRun> {
   let stopReason: StopReasonOfModel | undefined;
   const run = options.session.submit(options.content);
@@ -20,6 +21,7 @@ export async function driveRun(options: {
     const event = step.value;
     if (event.type === "message-append" && event.message.role === "assistant")
       stopReason = event.message.response?.stopReason;
-    await options.onEvent(event);
+    const handled = options.onEvent(event);
+    if (handled !== undefined) await handled;
   }
 }

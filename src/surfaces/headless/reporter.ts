@@ -13,7 +13,8 @@ export type OutputFormat = "text" | "json" | "stream-json";
 
 export interface Reporter {
   runStart(session: Session): Promise<void>;
-  event(event: LoopEvent): Promise<void>;
+  /** Undefined: there is nothing to wait for. */
+  event(event: LoopEvent): Promise<void> | undefined;
   runEnd(run: FinishedRun): Promise<void>;
   /** Something failed outside of a run. */
   failure(error: unknown): Promise<void>;
@@ -40,6 +41,13 @@ export function createReporter(options: ReporterOptions): Reporter {
     if (!stdout.broken) await stderr.write(`cadre: ${message}\n`);
   };
 
+  const emitAll = async (messages: Iterable<WireMessage>) => {
+    for (const message of messages) await emit(message);
+  };
+  const showAll = async (texts: Iterable<string>) => {
+    for (const text of texts) await stderr.write(`${text}\n`);
+  };
+
   return {
     async runStart(session) {
       if (format !== "stream-json") return;
@@ -47,9 +55,9 @@ export function createReporter(options: ReporterOptions): Reporter {
         wireInit({ session, version: options.version, apiKeySource: options.apiKeySource(), context }),
       );
     },
-    async event(event) {
-      if (format === "stream-json") for (const message of wireMessagesOf(event, context)) await emit(message);
-      else if (options.verbose) for (const line of lines(event)) await stderr.write(`${line}\n`);
+    event(event) {
+      if (format === "stream-json") return emitAll(wireMessagesOf(event, context));
+      return options.verbose ? showAll(lines(event)) : undefined;
     },
     async runEnd(run) {
       if (format === "text") await stdout.write(withFinalNewline(textOf(run)));
