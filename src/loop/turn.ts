@@ -5,7 +5,7 @@ import { isCancelled, messageOf } from "../base/errors.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message.ts";
-import { addUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
+import { addUsage, noUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import { ModelError } from "../model/model-error.ts";
 import { mayAskAgain, retryDelayMs } from "../model/retry.ts";
 import { type Attempt, makeAttempt } from "./attempt.ts";
@@ -28,6 +28,17 @@ export interface TurnState {
   /** Of the present turn, all attempts together. */
   usage: Usage;
   modelMs: number;
+  /** What has been tried to make the conversation shorter. */
+  readonly compaction: { failed: boolean; forced: boolean };
+}
+
+export function createTurnState(): TurnState {
+  return { promptTokens: 0, usage: noUsage, modelMs: 0, compaction: { failed: false, forced: false } };
+}
+
+export function beginTurn(state: TurnState): void {
+  state.usage = noUsage;
+  state.modelMs = 0;
 }
 
 interface Turn {
@@ -112,6 +123,8 @@ async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt
   const message = stoppedWhileStreaming && !saysSomething(response.content) ? undefined : record();
   const results = await executor.results();
   if (message && results.length === 0 && !stoppedWhileStreaming) {
+    // The provider pauses a long turn; asked again, it goes on by itself.
+    if (response.stopReason === "pause_turn") return { kind: "go-on" };
     return { kind: "answer", message, stopReason: response.stopReason };
   }
 

@@ -22,6 +22,11 @@ import { type FileTool, fileToolOf } from "./tool-kinds.ts";
 export interface PermissionEngine {
   /** The very code that guards the loop. Async, because paths are resolved on disk. */
   decide(question: PermissionQuestion): Promise<PermissionDecision>;
+  /**
+   * For tools that come across many files: whether no rule keeps this one from being read. That it lies in a
+   * folder that may be searched was decided before.
+   */
+  mayRead(path: string, folder: PermissionQuestion["folder"]): Promise<boolean>;
   /** Adds a rule that a person granted while the session runs. */
   grant(grant: Grant): void;
   /** Rules that could not be parsed. */
@@ -59,6 +64,8 @@ export interface PermissionEngineOptions {
   readonly policyOnly?: boolean;
 }
 
+const readers = new Set(["Read"]);
+
 export function createPermissionEngine(options: PermissionEngineOptions): PermissionEngine {
   const ignoreCase = options.platform === "darwin" || options.platform === "win32";
   const folders: FirstSeenFolders = new Map();
@@ -69,6 +76,20 @@ export function createPermissionEngine(options: PermissionEngineOptions): Permis
     },
     grant({ rule, behavior, source }) {
       book.add({ source, [behavior]: [rule] });
+    },
+    async mayRead(path, folder) {
+      const restricts = (behavior: "deny" | "ask") =>
+        book.rulesFor(behavior, readers).some((rule) => rule.content !== undefined);
+      if (!restricts("deny") && !restricts("ask")) return true;
+      const question = {
+        toolName: "Read",
+        aliases: [],
+        input: { file_path: path },
+        isReadOnly: true,
+        folder,
+      };
+      const { decision, rule } = await this.decide({ ...question, mode: "default" });
+      return decision === "allow" || (decision === "ask" && rule === undefined);
     },
     async decide(question) {
       const toolName = canonicalTool(question.toolName);

@@ -97,6 +97,26 @@ describe("a session", () => {
     expect(session.messages[2]?.content[0]).toMatchObject({ is_error: true });
   });
 
+  it("searches no file that a rule keeps from being read, whatever the search is called for", async () => {
+    await workspace.write("secrets/key.txt", "the needle");
+    await workspace.write("open.txt", "the needle");
+    const { files } = createNodeWorld();
+    await files.symlink(`${workspace.path}/secrets/key.txt`, `${workspace.path}/innocent.txt`);
+    const search = (output_mode: string) => ({
+      calls: [{ name: "Grep", input: { pattern: "needle", output_mode } }],
+    });
+    const { session } = open([search("content"), search("count"), search("files_with_matches"), "done"], {
+      disallowedTools: ["Read(./secrets/**)"],
+    });
+    await run(session, "find the needle");
+    for (const index of [2, 4, 6]) {
+      const [result] = session.messages[index]?.content ?? [];
+      const text = result?.type === "tool_result" ? String(result.content) : "";
+      expect(text).toContain("open.txt");
+      expect(text).not.toMatch(/key\.txt|innocent/);
+    }
+  });
+
   it("takes what was queued during a run, and runs what is left over on its own", async () => {
     const { session } = open([{ calls: [{ name: "Glob", input: { pattern: "*" } }] }, "first", "second"]);
     const running = session.submit("go");

@@ -103,6 +103,7 @@ export function createSession(options: SessionOptions): Session {
     sessionId: id,
     source: { kind: "main" },
     folder: { root: cwd, roots: [cwd, ...additionalFolders], current: cwd },
+    mayRead: (path) => setup.engine.mayRead(path, agent.folder),
     fileReads: createFileReads(),
     results: createResultStore({ world, folder: files.results }),
     todos: { items: [] },

@@ -54,6 +54,7 @@ function createGate(more: Partial<GateOptions> = {}): Gate {
   const engine: PermissionEngine = {
     problems: [],
     grant: () => {},
+    mayRead: async () => true,
     decide: async (question) => {
       judged.push(question);
       return says(question);

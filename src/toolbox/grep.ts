@@ -48,9 +48,10 @@ export function createGrepTool(options: { ripgrep?: Ripgrep } = {}): Tool {
     interruptBehavior: "cancel",
     async call(input, context): Promise<GrepOutput> {
       const search = await planSearch(input, context);
-      const result =
+      const found =
         (await searchWithRipgrep({ search, ripgrep, context })) ??
         (await searchInJavaScript(search, context));
+      const result = await withoutHidden(found, search, context);
       return {
         fileCount: result.files.length,
         matchCount: result.files.reduce((sum, file) => sum + file.count, 0),
@@ -98,6 +99,25 @@ function mentionsLineFeed(pattern: string): boolean {
 }
 
 const wantedBy = { content: "lines", files_with_matches: "files", count: "counts" } as const;
+
+/** A rule that keeps a file from being read keeps it from being searched (PE-4). */
+async function withoutHidden(
+  found: TextSearchResult,
+  search: TextSearch,
+  { agent }: ToolContext,
+): Promise<TextSearchResult> {
+  const { mayRead } = agent;
+  if (mayRead === undefined) return found;
+  const visible = await Promise.all(found.files.map((file) => mayRead(join(search.root, file.path))));
+  const files = found.files.filter((_, index) => visible[index]);
+  const hidden = found.files.length - files.length;
+  if (hidden === 0) return found;
+  return {
+    ...found,
+    files,
+    notes: [...found.notes, `${formatCount(hidden, "file")} left out: rules keep them from being read.`],
+  };
+}
 
 function formatResult(options: {
   input: GrepInput;

@@ -21,6 +21,8 @@ export interface AgentScope {
   readonly source: RunSource;
   /** Where the agent works: its shell may move `current`, the roots stay. */
   readonly folder: WorkingFolder;
+  /** Whether no rule keeps this file from being read: asked by tools that come across many. Absent: none does. */
+  readonly mayRead?: (path: string) => Promise<boolean>;
   readonly fileReads: FileReads;
   readonly results: ResultStore;
   readonly todos: TodoList;

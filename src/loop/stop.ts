@@ -1,0 +1,37 @@
+/** Why a run ends between two turns, and why it does not (LO-2, LO-3). */
+import { reasonOf } from "../base/cancellation.ts";
+import { isCancelled } from "../base/errors.ts";
+import type { LoopEnd } from "../contracts/event.ts";
+import type { Message } from "../contracts/message.ts";
+import { unlessStopped } from "./interrupt.ts";
+import type { LoopOptions } from "./loop-options.ts";
+import type { TurnEnd } from "./turn.ts";
+
+/** Limits are looked at between turns only: what was begun is brought to its end (LO-7). */
+export function reasonToStop(loop: LoopOptions, turn: number): LoopEnd | undefined {
+  if (loop.scope.cancelled) return abortedBetweenTurns(reasonOf(loop.scope.signal));
+  const { maxTurns } = loop.limits;
+  if (maxTurns !== undefined && turn > maxTurns) return { reason: "max_turns", limit: maxTurns };
+  return loop.budget.exhausted();
+}
+
+/** A reply without tool calls ends the run, unless a hook sends the agent on: then the message that does so. */
+export async function endOrGoOn(
+  loop: LoopOptions,
+  answer: Extract<TurnEnd, { kind: "answer" }>,
+): Promise<LoopEnd | Message> {
+  const { hooks, history } = loop;
+  try {
+    const word = hooks && (await unlessStopped(loop, () => hooks.beforeEnd(answer.message)));
+    if (word === undefined) return { reason: "completed", stopReason: answer.stopReason };
+    if ("stop" in word) return { reason: "hook_stopped", message: word.stop };
+    return history.append({ role: "user", content: [{ type: "text", text: word.goOn }], synthetic: true });
+  } catch (error) {
+    if (isCancelled(error)) return abortedBetweenTurns(error.reason);
+    throw error;
+  }
+}
+
+export function abortedBetweenTurns(why: string): LoopEnd {
+  return { reason: "aborted", during: "between-turns", why };
+}
