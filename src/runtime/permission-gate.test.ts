@@ -121,14 +121,16 @@ describe("the gate", () => {
     ]);
   });
 
-  it("does not record that something was allowed because it only reads, but that it was denied", async () => {
+  it("records every decision, also that something only reads", async () => {
     const gate = createGate();
     says = () => ({ decision: "allow", reason: "it only reads" });
     await pass(gate, look);
-    expect(decisions).toEqual([]);
     says = () => ({ decision: "deny", reason: "a rule" });
     await pass(gate, look);
-    expect(decisions).toHaveLength(1);
+    expect(decisions.map(({ decision, reason }) => [decision, reason])).toEqual([
+      ["allow", "it only reads"],
+      ["deny", "a rule"],
+    ]);
   });
 
   it("hands the engine the very input that will run, with mode, folders and agent of the moment", async () => {

@@ -41,9 +41,7 @@ export function createPermissionGate(options: GateOptions): Gate {
     const first = await judge();
     const outcome =
       first.decision === "ask" ? await askPerson({ call, first, judge }, options) : outcomeOf(first);
-    // That something only reads is no decision worth a line of its own; there are thousands of them.
-    if (!(outcome.allowed && call.bound.isReadOnly && first.decision === "allow"))
-      options.record(recordOf(call, outcome, options.clock));
+    options.record(recordOf(call, outcome, options.clock));
     return outcome.allowed ? { allowed: true } : { allowed: false, message: outcome.message };
   };
 }
