@@ -5,25 +5,13 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundleOptions, moduleOptions } from "./bundle.mjs";
 import { fingerprintSources, stampName } from "./sources.mjs";
 import { thirdPartyNotices } from "./third-party.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-
-const shared = {
-  absWorkingDir: root,
-  outdir: dist,
-  bundle: true,
-  platform: "node",
-  target: "node20",
-  define: { CADRE_VERSION: JSON.stringify(version) },
-  // Not minified: it would start no faster, and stacks can be read without source maps.
-  legalComments: "none",
-  write: false,
-  logLevel: "warning",
-};
 
 // Made here and then moved into place: whoever starts cadre meanwhile finds the old build or the new one.
 const stage = join(dist, `.next-${process.pid}`);
@@ -48,11 +36,13 @@ try {
 /** The file that is started: CommonJS, because Node sets up its loader of ES modules only when one is asked for. */
 function bundleProgram() {
   return build({
-    ...shared,
+    ...bundleOptions({ root, version }),
     entryPoints: { cli: "src/cli/main.ts" },
+    outdir: dist,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
     plugins: [{ name: "the-rest-stands-beside-it", setup: leaveCommandLineOutside }],
+    write: false,
   });
 }
 
@@ -62,19 +52,15 @@ function leaveCommandLineOutside({ onResolve }) {
 
 function bundleLibrary() {
   return build({
-    ...shared,
+    ...moduleOptions({ root, version }),
     entryPoints: {
       "command-line": "src/cli/command-line.ts",
       index: "src/index.ts",
       testing: "src/testing/index.ts",
     },
-    chunkNames: "chunks/[name]-[hash]",
-    splitting: true,
-    format: "esm",
-    inject: [join(root, "scripts", "global-headers.mjs")],
-    // It finds its program next to itself.
-    external: ["@vscode/ripgrep"],
+    outdir: dist,
     metafile: true,
+    write: false,
   });
 }
 

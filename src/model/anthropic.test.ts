@@ -2,15 +2,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createScope } from "../base/cancellation.ts";
 import { createNodeWorld } from "../base/world/node-world.ts";
 import type { World } from "../base/world.ts";
-import type { ModelEvent } from "../contracts/event.ts";
-import type { Block, Message } from "../contracts/message.ts";
+import type { Block } from "../contracts/message.ts";
+import { collectAnswer, failureOfModel, messageOf, requestOf } from "../testing/ask-model.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import type { MockRequest } from "../testing/mock-dialect.ts";
 import { type MockAnswer, type MockProvider, startMockProvider } from "../testing/mock-provider.ts";
 import { type AnthropicOptions, createAnthropicModel } from "./anthropic.ts";
-import { createAssembler } from "./assemble-message.ts";
 import type { Model, ModelRequest } from "./model.ts";
-import { ModelError } from "./model-error.ts";
+import type { ModelError } from "./model-error.ts";
 import { placeCacheMarks } from "./prompt-cache.ts";
 
 const apiKey = "sk-ant-very-secret";
@@ -43,43 +42,8 @@ function connect(baseUrl: string, more: Partial<AnthropicOptions> & { clock?: Wo
   });
 }
 
-let nextId = 0;
-function message(role: Message["role"], content: Block[]): Message {
-  nextId += 1;
-  return { uuid: `u${nextId}`, parentUuid: null, timestamp: "2026-01-01T00:00:00Z", role, content };
-}
-
-function request(more: Partial<ModelRequest> = {}): ModelRequest {
-  const messages = more.messages ?? [message("user", [{ type: "text", text: "hello" }])];
-  return {
-    system: "You are an agent.",
-    tools: [],
-    messages,
-    cacheMarks: placeCacheMarks({ messageCount: messages.length }),
-    maxOutputTokens: 4096,
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
-
-async function collect(model: Model, more: Partial<ModelRequest> = {}) {
-  const assembler = createAssembler();
-  const events: ModelEvent[] = [];
-  const blocks: Block[] = [];
-  for await (const event of model.stream(request(more))) {
-    events.push(event);
-    const completed = assembler.accept(event);
-    if (completed) blocks.push(completed.block);
-  }
-  return { events, blocks, end: events.at(-1) };
-}
-
-async function failureOf(model: Model, more: Partial<ModelRequest> = {}): Promise<ModelError> {
-  const error: unknown = await collect(model, more).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ModelError)) throw new Error("No ModelError was thrown", { cause: error });
-  expect(JSON.stringify([error.message, error.data, String(error.cause)])).not.toContain(apiKey);
-  return error;
-}
+const failureOf = (model: Model, request?: Partial<ModelRequest>) =>
+  failureOfModel(model, { secret: apiKey, ...(request && { request }) });
 
 function sse(...events: (string | object)[]): string {
   return events
@@ -103,7 +67,7 @@ const everyBlock: Block[] = [
 describe("an answer", () => {
   test("streams all kinds of blocks, with usage and stop reason", async () => {
     const provider = await provide(everyBlock as MockAnswer);
-    const { events, blocks, end } = await collect(connect(provider.url));
+    const { events, blocks, end } = await collectAnswer(connect(provider.url));
     expect(blocks).toEqual(everyBlock);
     expect(events[0]).toMatchObject({ type: "message-start", id: "msg_0", model: "claude-haiku-4-5" });
     expect(end).toMatchObject({ type: "message-stop", stopReason: "tool_use" });
@@ -113,7 +77,7 @@ describe("an answer", () => {
 
   test.each([1, 7, 1000])("is the same in pieces of %d bytes", async (chunkBytes) => {
     const provider = await provide({ blocks: everyBlock as [], chunkBytes });
-    expect((await collect(connect(provider.url))).blocks).toEqual(everyBlock);
+    expect((await collectAnswer(connect(provider.url))).blocks).toEqual(everyBlock);
   });
 
   test("hands each event on as it comes, not when all is there", async () => {
@@ -129,7 +93,7 @@ describe("an answer", () => {
       return pieces <= 4 ? Promise.resolve() : gate;
     };
     const provider = await provide({ blocks: [{ type: "text", text: "ab" }], pace });
-    for await (const event of connect(provider.url).stream(request())) {
+    for await (const event of connect(provider.url).stream(requestOf())) {
       seen.push(event.type);
       if (event.type === "block-delta") release();
     }
@@ -150,20 +114,20 @@ describe("an answer", () => {
       { type: "message_stop" },
     );
     const provider = await provide({ raw: `: comment\r\n\r\n${body.replaceAll("\n", "\r\n")}` });
-    expect((await collect(connect(provider.url))).end).toMatchObject({ stopReason: "end_turn" });
+    expect((await collectAnswer(connect(provider.url))).end).toMatchObject({ stopReason: "end_turn" });
   });
 
   test("leaves its connection for the next request", async () => {
     const provider = await provide([{ type: "text", text: "ok" }]);
     const model = connect(provider.url);
-    for (let turn = 0; turn < 3; turn += 1) await collect(model);
+    for (let turn = 0; turn < 3; turn += 1) await collectAnswer(model);
     expect(provider.requests).toHaveLength(3);
     expect(provider.connectionCount()).toBe(1);
   });
 
   test("that has ended is handed out although the server keeps the connection open", async () => {
     const provider = await provide({ blocks: [{ type: "text", text: "ok" }], silentAfter: 99 });
-    expect((await collect(connect(provider.url))).end).toMatchObject({ type: "message-stop" });
+    expect((await collectAnswer(connect(provider.url))).end).toMatchObject({ type: "message-stop" });
   });
 });
 
@@ -180,8 +144,8 @@ describe("a request", () => {
       process.env = before;
     });
     const provider = await provide([{ type: "text", text: "ok" }]);
-    await collect(connect(provider.url, { headers: { "x-team": "seven" } }));
-    await collect(connect(provider.url, { authToken: "my-token" }));
+    await collectAnswer(connect(provider.url, { headers: { "x-team": "seven" } }));
+    await collectAnswer(connect(provider.url, { authToken: "my-token" }));
     const [first, second] = provider.requests;
     expect(first?.path).toBe("/v1/messages");
     expect(first?.headers).toMatchObject({
@@ -198,7 +162,7 @@ describe("a request", () => {
 
   test("goes to the same place whether or not the base URL ends with a slash or the version", async () => {
     const provider = await provide([{ type: "text", text: "ok" }]);
-    for (const suffix of ["", "/", "/v1", "/v1/"]) await collect(connect(provider.url + suffix));
+    for (const suffix of ["", "/", "/v1", "/v1/"]) await collectAnswer(connect(provider.url + suffix));
     expect(new Set(provider.requests.map(({ path }) => path))).toEqual(new Set(["/v1/messages"]));
   });
 
@@ -216,19 +180,19 @@ describe("a request", () => {
     const tools = [
       { name: "Read", description: "Reads a file. ".repeat(300), inputSchema: { type: "object" } },
     ];
-    const messages = [message("user", [{ type: "text", text: "Go on." }])];
+    const messages = [messageOf("user", [{ type: "text", text: "Go on." }])];
     let previousMessageCount: number | undefined;
     for (let turn = 0; turn < 30; turn += 1) {
       const cacheMarks = placeCacheMarks({ messageCount: messages.length, previousMessageCount });
       previousMessageCount = messages.length;
-      const { blocks } = await collect(model, { messages: [...messages], tools, cacheMarks });
-      messages.push(message("assistant", blocks));
+      const { blocks } = await collectAnswer(model, { messages: [...messages], tools, cacheMarks });
+      messages.push(messageOf("assistant", blocks));
       const results = blocks.flatMap((block): Block[] =>
         block.type === "tool_use"
           ? [{ type: "tool_result", tool_use_id: block.id, content: `content of ${block.input.path}` }]
           : [],
       );
-      messages.push(message("user", results));
+      messages.push(messageOf("user", results));
     }
 
     const bodies = provider.requests.map(({ raw }) => raw.toString("utf8"));
@@ -398,7 +362,7 @@ describe("a connection", () => {
 
   test("with a key that was pasted with a line end works", async () => {
     const provider = await provide([{ type: "text", text: "ok" }]);
-    await collect(connect(provider.url, { apiKey: `${apiKey}\n` }));
+    await collectAnswer(connect(provider.url, { apiKey: `${apiKey}\n` }));
     expect(provider.requests).toHaveLength(1);
   });
 });
@@ -477,7 +441,7 @@ describe("silence", () => {
     const clock = createManualClock();
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], chunkBytes: 40 });
     const events: string[] = [];
-    for await (const event of connect(provider.url, { clock, stallMs: 1000 }).stream(request())) {
+    for await (const event of connect(provider.url, { clock, stallMs: 1000 }).stream(requestOf())) {
       events.push(event.type);
       await clock.advance(10_000);
     }
@@ -490,7 +454,9 @@ describe("cancelling", () => {
     const provider = await provide([]);
     const scope = createScope();
     scope.cancel("changed my mind");
-    await expect(collect(connect(provider.url), { signal: scope.signal })).rejects.toBe(scope.signal.reason);
+    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toBe(
+      scope.signal.reason,
+    );
     expect(provider.requests).toHaveLength(0);
   });
 
@@ -500,7 +466,7 @@ describe("cancelling", () => {
       scope.cancel("the user said stop");
       return { fault: "silence" };
     });
-    await expect(collect(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
+    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
       name: "CancelledError",
       reason: "the user said stop",
     });
@@ -511,7 +477,7 @@ describe("cancelling", () => {
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], silentAfter: 4 });
     const seen: string[] = [];
     const run = async () => {
-      for await (const event of connect(provider.url).stream(request({ signal: scope.signal }))) {
+      for await (const event of connect(provider.url).stream(requestOf({ signal: scope.signal }))) {
         seen.push(event.type);
         if (event.type === "block-delta") setImmediate(() => scope.cancel("stop"));
       }
@@ -535,7 +501,7 @@ describe("cancelling", () => {
       listeners -= 1;
       remove(...args);
     };
-    for (let turn = 0; turn < 3; turn += 1) await collect(model, { signal });
+    for (let turn = 0; turn < 3; turn += 1) await collectAnswer(model, { signal });
     expect(listeners).toBe(0);
   });
 });
@@ -547,8 +513,8 @@ test("a reader that leaves early gives up the connection, and the next request w
       : [{ type: "text", text: "ok" }],
   );
   const model = connect(provider.url);
-  for await (const event of model.stream(request())) if (event.type === "block-start") break;
-  expect((await collect(model)).blocks).toEqual([{ type: "text", text: "ok" }]);
+  for await (const event of model.stream(requestOf())) if (event.type === "block-start") break;
+  expect((await collectAnswer(model)).blocks).toEqual([{ type: "text", text: "ok" }]);
 });
 
 test("says what it is", () => {

@@ -2,14 +2,13 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createScope } from "../base/cancellation.ts";
 import { createNodeWorld } from "../base/world/node-world.ts";
 import type { World } from "../base/world.ts";
-import type { ModelEvent } from "../contracts/event.ts";
-import type { Block, Message } from "../contracts/message.ts";
+import type { Block } from "../contracts/message.ts";
+import { collectAnswer, failureOfModel, messageOf, requestOf } from "../testing/ask-model.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import type { MockBlock, MockRequest } from "../testing/mock-dialect.ts";
 import { type MockAnswer, type MockProvider, startMockProvider } from "../testing/mock-provider.ts";
-import { createAssembler } from "./assemble-message.ts";
 import type { Model, ModelRequest } from "./model.ts";
-import { ModelError } from "./model-error.ts";
+import type { ModelError } from "./model-error.ts";
 import { createOpenAiModel, type OpenAiOptions } from "./openai.ts";
 
 const apiKey = "sk-very-secret";
@@ -43,42 +42,8 @@ function connect(baseUrl: string, more: Partial<OpenAiOptions> & { clock?: World
   });
 }
 
-let nextId = 0;
-function message(role: Message["role"], content: Block[]): Message {
-  nextId += 1;
-  return { uuid: `u${nextId}`, parentUuid: null, timestamp: "2026-01-01T00:00:00Z", role, content };
-}
-
-function request(more: Partial<ModelRequest> = {}): ModelRequest {
-  return {
-    system: "You are an agent.",
-    tools: [],
-    messages: [message("user", [{ type: "text", text: "hello" }])],
-    cacheMarks: [],
-    maxOutputTokens: 4096,
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
-
-async function collect(model: Model, more: Partial<ModelRequest> = {}) {
-  const assembler = createAssembler();
-  const events: ModelEvent[] = [];
-  const blocks: Block[] = [];
-  for await (const event of model.stream(request(more))) {
-    events.push(event);
-    const completed = assembler.accept(event);
-    if (completed) blocks.push(completed.block);
-  }
-  return { events, blocks, end: events.at(-1) };
-}
-
-async function failureOf(model: Model, more: Partial<ModelRequest> = {}): Promise<ModelError> {
-  const error: unknown = await collect(model, more).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ModelError)) throw new Error("No ModelError was thrown", { cause: error });
-  expect(JSON.stringify([error.message, error.data, String(error.cause)])).not.toContain(apiKey);
-  return error;
-}
+const failureOf = (model: Model, request?: Partial<ModelRequest>) =>
+  failureOfModel(model, { secret: apiKey, ...(request && { request }) });
 
 const ok: MockAnswer = [{ type: "text", text: "ok" }];
 const everyBlock: MockBlock[] = [
@@ -91,7 +56,7 @@ const everyBlock: MockBlock[] = [
 describe("an answer", () => {
   test("streams all kinds of blocks, with usage and stop reason", async () => {
     const provider = await provide(everyBlock);
-    const { events, blocks, end } = await collect(connect(provider.url));
+    const { events, blocks, end } = await collectAnswer(connect(provider.url));
     expect(blocks).toEqual(everyBlock);
     expect(events[0]).toMatchObject({ type: "message-start", id: "chatcmpl-0", model: "small-model" });
     expect(end).toMatchObject({ type: "message-stop", stopReason: "tool_use" });
@@ -101,7 +66,7 @@ describe("an answer", () => {
 
   test.each([1, 7, 1000])("is the same in pieces of %d bytes", async (chunkBytes) => {
     const provider = await provide({ blocks: everyBlock, chunkBytes });
-    expect((await collect(connect(provider.url))).blocks).toEqual(everyBlock);
+    expect((await collectAnswer(connect(provider.url))).blocks).toEqual(everyBlock);
   });
 
   test("hands each event on as it comes, not when all is there", async () => {
@@ -114,7 +79,7 @@ describe("an answer", () => {
     const pace = () => (++pieces <= 3 ? Promise.resolve() : gate);
     const provider = await provide({ blocks: [{ type: "text", text: "ab" }], pace });
     const seen: string[] = [];
-    for await (const event of connect(provider.url).stream(request())) {
+    for await (const event of connect(provider.url).stream(requestOf())) {
       seen.push(event.type);
       if (event.type === "block-delta") release();
     }
@@ -139,7 +104,7 @@ describe("an answer", () => {
     ["has no space after data:", `${hi}\n\n${stop}\n\ndata:[DONE]\n\n`.replaceAll("data: ", "data:")],
   ])("is whole although the stream %s", async (_, raw) => {
     const provider = await provide({ raw });
-    const { blocks, end } = await collect(connect(provider.url));
+    const { blocks, end } = await collectAnswer(connect(provider.url));
     expect(blocks).toEqual([{ type: "text", text: "hi" }]);
     expect(end).toMatchObject({ stopReason: "end_turn", usage: { outputTokens: 1 } });
   });
@@ -147,18 +112,18 @@ describe("an answer", () => {
   test("that has ended is handed out although the server keeps the connection open", async () => {
     const blocks: MockBlock[] = [{ type: "text", text: "ok" }];
     const done = await provide({ blocks, silentAfter: 99 });
-    expect((await collect(connect(done.url))).end).toMatchObject({ type: "message-stop" });
+    expect((await collectAnswer(connect(done.url))).end).toMatchObject({ type: "message-stop" });
     // After the finish reason, before the usage.
     const clock = createManualClock();
     const silent = await provide({ blocks, silentAfter: 5 });
-    const { end } = await passTime(clock, collect(connect(silent.url, { clock })));
+    const { end } = await passTime(clock, collectAnswer(connect(silent.url, { clock })));
     expect(end).toMatchObject({ type: "message-stop", stopReason: "end_turn" });
   });
 
   test("leaves its connection for the next request", async () => {
     const provider = await provide(ok);
     const model = connect(provider.url);
-    for (let turn = 0; turn < 3; turn += 1) await collect(model);
+    for (let turn = 0; turn < 3; turn += 1) await collectAnswer(model);
     expect(provider.requests).toHaveLength(3);
     expect(provider.connectionCount()).toBe(1);
   });
@@ -169,11 +134,11 @@ describe("an answer", () => {
     const tools = [
       { name: "Read", description: "", inputSchema: { type: "object", properties: { path: {} } } },
     ];
-    expect((await collect(connect(provider.url), { tools })).blocks).toMatchObject([
+    expect((await collectAnswer(connect(provider.url), { tools })).blocks).toMatchObject([
       { type: "tool_use", name: "Read", input: { path: "x" } },
     ]);
     const strict = connect(provider.url, { recoverWrittenCalls: false });
-    expect((await collect(strict, { tools })).blocks).toEqual([{ type: "text", text: written }]);
+    expect((await collectAnswer(strict, { tools })).blocks).toEqual([{ type: "text", text: written }]);
   });
 });
 
@@ -193,8 +158,8 @@ describe("a request", () => {
       process.env = before;
     });
     const provider = await provide(ok);
-    await collect(connect(provider.url, { headers: { "x-team": "seven" } }));
-    await collect(connect(provider.url, { apiKey: undefined }));
+    await collectAnswer(connect(provider.url, { headers: { "x-team": "seven" } }));
+    await collectAnswer(connect(provider.url, { apiKey: undefined }));
     const [first, second] = provider.requests;
     expect(first?.headers).toMatchObject({
       "content-type": "application/json",
@@ -208,7 +173,7 @@ describe("a request", () => {
   test("goes to the right place however the base URL is written", async () => {
     const provider = await provide(ok);
     const suffixes = ["", "/", "/v1", "/v1/", "/v1/chat/completions", "/v1/chat/completions/"];
-    for (const suffix of suffixes) await collect(connect(provider.url + suffix));
+    for (const suffix of suffixes) await collectAnswer(connect(provider.url + suffix));
     expect(new Set(provider.requests.map(({ path }) => path))).toEqual(new Set(["/v1/chat/completions"]));
   });
 
@@ -239,16 +204,16 @@ describe("a request", () => {
       { name: "Read", description: "Reads a file. ".repeat(300), inputSchema: { type: "object" } },
     ];
     const image = { type: "base64" as const, media_type: "image/png", data: "aGk=" };
-    const messages = [message("user", [{ type: "text", text: "Go on." }])];
+    const messages = [messageOf("user", [{ type: "text", text: "Go on." }])];
     for (let turn = 0; turn < 30; turn += 1) {
-      const { blocks } = await collect(model, { messages: [...messages], tools });
-      messages.push(message("assistant", blocks));
+      const { blocks } = await collectAnswer(model, { messages: [...messages], tools });
+      messages.push(messageOf("assistant", blocks));
       const results = blocks.flatMap((block): Block[] =>
         block.type === "tool_use"
           ? [{ type: "tool_result", tool_use_id: block.id, content: [{ type: "image", source: image }] }]
           : [],
       );
-      messages.push(message("user", results));
+      messages.push(messageOf("user", results));
     }
 
     const bodies = provider.requests.map(({ raw }) => raw.toString("utf8"));
@@ -395,7 +360,7 @@ describe("a connection", () => {
 
   test("that is cut after the message was whole gives the message", async () => {
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], cutAfter: 5 });
-    expect((await collect(connect(provider.url))).blocks).toEqual([{ type: "text", text: "abc" }]);
+    expect((await collectAnswer(connect(provider.url))).blocks).toEqual([{ type: "text", text: "abc" }]);
   });
 
   test("with a base URL that is none is refused at once", () => {
@@ -421,7 +386,7 @@ describe("a connection", () => {
 
   test("with a key that was pasted with a line end works", async () => {
     const provider = await provide(ok);
-    await collect(connect(provider.url, { apiKey: `${apiKey}\n` }));
+    await collectAnswer(connect(provider.url, { apiKey: `${apiKey}\n` }));
     expect(provider.requests).toHaveLength(1);
   });
 });
@@ -470,7 +435,9 @@ describe("cancelling", () => {
     const provider = await provide(ok);
     const scope = createScope();
     scope.cancel("changed my mind");
-    await expect(collect(connect(provider.url), { signal: scope.signal })).rejects.toBe(scope.signal.reason);
+    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toBe(
+      scope.signal.reason,
+    );
     expect(provider.requests).toHaveLength(0);
   });
 
@@ -480,7 +447,7 @@ describe("cancelling", () => {
       scope.cancel("the user said stop");
       return { fault: "silence" };
     });
-    await expect(collect(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
+    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
       name: "CancelledError",
       reason: "the user said stop",
     });
@@ -490,7 +457,7 @@ describe("cancelling", () => {
     const scope = createScope();
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], silentAfter: 3 });
     const run = async () => {
-      for await (const event of connect(provider.url).stream(request({ signal: scope.signal }))) {
+      for await (const event of connect(provider.url).stream(requestOf({ signal: scope.signal }))) {
         if (event.type === "block-delta") setImmediate(() => scope.cancel("stop"));
       }
     };
@@ -503,8 +470,8 @@ test("a reader that leaves early gives up the connection, and the next request w
     index === 0 ? { blocks: [{ type: "text", text: "abc" }], silentAfter: 3 } : ok,
   );
   const model = connect(provider.url);
-  for await (const event of model.stream(request())) if (event.type === "block-start") break;
-  expect((await collect(model)).blocks).toEqual([{ type: "text", text: "ok" }]);
+  for await (const event of model.stream(requestOf())) if (event.type === "block-start") break;
+  expect((await collectAnswer(model)).blocks).toEqual([{ type: "text", text: "ok" }]);
 });
 
 test("says what it is", () => {

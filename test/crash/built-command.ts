@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { moduleOptions } from "../../scripts/bundle.mjs";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const secretKey = "sk-test-0123456789-secret";
@@ -16,20 +17,14 @@ export interface BuiltCommand {
 
 export async function buildCommand(): Promise<BuiltCommand> {
   // Below the repository, so that packages are found from there.
-  const folder = join(root, "node_modules", ".cache", `cadre-crash-test-${process.pid}`);
-  await build({
-    absWorkingDir: root,
-    entryPoints: { cli: "src/cli/main.ts" },
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    external: ["@vscode/ripgrep"],
-    define: { CADRE_VERSION: '"1.2.3"' },
-    logLevel: "warning",
-  });
+  const folder = join(
+    root,
+    "node_modules",
+    ".cache",
+    `cadre-test-${process.pid}-${Math.random().toString(36).slice(2)}`,
+  );
+  const options = moduleOptions({ root, version: "1.2.3" });
+  await build({ ...options, entryPoints: { cli: "src/cli/main.ts" }, outdir: folder });
   return { program: join(folder, "cli.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -11,15 +11,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type MockAnswer, type MockProvider, startMockProvider } from "../../src/testing/mock-provider.ts";
+import { type BuiltCommand, buildCommand } from "../crash/built-command.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Below the repository, so that packages are found from there. */
-const bundle = join(root, "node_modules", ".cache", `cadre-cli-test-${process.pid}`);
 const key = "sk-test-0123456789-secret";
+
+let command: BuiltCommand;
 
 let home: string;
 let project: string;
@@ -27,23 +25,9 @@ let provider: MockProvider | undefined;
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  await build({
-    absWorkingDir: root,
-    entryPoints: { cli: "src/cli/main.ts" },
-    outdir: bundle,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    external: ["@vscode/ripgrep"],
-    define: { CADRE_VERSION: '"1.2.3"' },
-    logLevel: "warning",
-  });
+  command = await buildCommand();
 });
-afterAll(() => {
-  rmSync(bundle, { recursive: true, force: true });
-});
+afterAll(() => command.remove());
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "cadre-home-"));
   project = mkdtempSync(join(tmpdir(), "cadre-project-"));
@@ -70,7 +54,7 @@ interface Invocation {
 }
 
 function start(args: readonly string[], options: Invocation = {}) {
-  const child = spawn(process.execPath, [join(bundle, "cli.js"), ...args], {
+  const child = spawn(process.execPath, [command.program, ...args], {
     cwd: project,
     env: { HOME: home, PATH: process.env.PATH, ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
