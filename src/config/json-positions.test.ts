@@ -48,6 +48,13 @@ describe("locateJson", () => {
     expect(locateJson(text).errorAt).toBe(offset);
   });
 
+  it.each(["[", '{"a":'])(
+    "ends at a depth that nobody means, instead of exhausting the stack: %s",
+    (opening) => {
+      expect(locateJson(opening.repeat(100_000)).errorAt).toBe(201 * opening.length);
+    },
+  );
+
   it("knows where a value stands, and falls back to what is around it", () => {
     const text = '{\n  "a": { "b.c": [1,\n 22] }\n}';
     const positions = locateJson(text);

@@ -38,6 +38,9 @@ const stringPattern = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})
 const literalPattern = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 const spacePattern = /[ \t\r\n]*/y;
 
+/** Nobody nests settings like that; a text made to exhaust the stack ends here. */
+const maxDepth = 200;
+
 /** Thrown and caught in this file only. */
 class NotJson extends Error {
   readonly offset: number;
@@ -67,6 +70,7 @@ function scan(text: string, offsets: Map<string, number>): number | undefined {
   };
 
   const value = (path: PropertyKey[]): void => {
+    if (path.length > maxDepth) fail();
     skipSpace();
     offsets.set(keyOf(path), at);
     if (take("{")) object(path);
