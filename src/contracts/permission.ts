@@ -45,6 +45,8 @@ export interface PermissionDecision {
   readonly suggestions?: readonly string[];
   /** It is about a file that controls the agent or the machine: only a person's own yes to this call counts. */
   readonly protected?: true;
+  /** Of file tools: where their paths led when they were judged, links resolved. What is used must be these. */
+  readonly targets?: readonly string[];
 }
 
 /** The agent behind a question. */

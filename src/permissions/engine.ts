@@ -162,15 +162,20 @@ async function judgeFile(options: {
       const use: PathUse = { path, folder: options.current, access: fileTool.access, tool: toolName };
       const facts = await factsOf(surroundings, use);
       const decision = restrictionOn(facts, use, mode) ?? permissionFor(facts, use, mode);
-      return { ...decision, part: decision.part === undefined ? facts.path : decision.part };
+      const part = decision.part === undefined ? facts.path : decision.part;
+      return { decision: { ...decision, part }, real: facts.real };
     }),
   );
-  return (
-    judged.find((each) => each.decision === "deny") ??
-    judged.find((each) => each.protected) ??
-    judged.find((each) => each.decision === "ask") ??
-    judged[0] ?? { decision: "ask", reason: `which file ${toolName} is about is not known` }
-  );
+  const decisions = judged.map(({ decision }) => decision);
+  const strictest =
+    decisions.find((each) => each.decision === "deny") ??
+    decisions.find((each) => each.protected) ??
+    decisions.find((each) => each.decision === "ask") ??
+    decisions[0];
+  if (strictest === undefined)
+    return { decision: "ask", reason: `which file ${toolName} is about is not known` };
+  const targets = judged.flatMap(({ real }) => (real === undefined ? [] : [real]));
+  return targets.length < judged.length ? strictest : { ...strictest, targets };
 }
 
 /** Where nobody is to be asked, a question is a no. What can be asked comes with rules that would answer it. */

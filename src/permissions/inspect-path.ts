@@ -28,6 +28,8 @@ export interface PathFacts {
   readonly ofSession: boolean;
   readonly isProtected: boolean;
   readonly resolved: boolean;
+  /** Where it leads; undefined when that can not be known. */
+  readonly real: string | undefined;
 }
 
 export async function inspectPath(
@@ -70,6 +72,7 @@ export async function inspectPath(
     ofSession,
     isProtected: use.changes && (await isProtected(located, surroundings)),
     resolved: located.real !== undefined,
+    real: located.real,
   };
 }
 

@@ -117,6 +117,35 @@ describe("a session", () => {
     }
   });
 
+  it("does not read through a link that was exchanged after it was judged", async () => {
+    const { files } = createNodeWorld();
+    await workspace.write("inside/note.txt", "harmless");
+    await home.write("note.txt", "out of bounds");
+    const link = `${workspace.path}/link`;
+    await files.symlink(`${workspace.path}/inside`, link);
+    let exchanged = false;
+    const racing = {
+      ...files,
+      async realPath(path: string) {
+        const real = await files.realPath(path);
+        if (path.startsWith(link) && !exchanged) {
+          exchanged = true;
+          await files.remove(link);
+          await files.symlink(home.path, link);
+        }
+        return real;
+      },
+    };
+    const script = [{ calls: [{ name: "Read", input: { file_path: "link/note.txt" } }] }, "done"];
+    const { session } = open(script, {}, { files: racing });
+    await run(session, "read it");
+    expect(exchanged).toBe(true);
+    expect(session.messages[2]?.content[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining("another place"),
+    });
+  });
+
   it("takes what was queued during a run, and runs what is left over on its own", async () => {
     const { session } = open([{ calls: [{ name: "Glob", input: { pattern: "*" } }] }, "first", "second"]);
     const running = session.submit("go");

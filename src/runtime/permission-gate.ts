@@ -33,6 +33,7 @@ interface Outcome {
   readonly reason: string;
   readonly rule?: PermissionDecision["rule"];
   readonly message: string;
+  readonly targets?: PermissionDecision["targets"];
 }
 
 export function createPermissionGate(options: GateOptions): Gate {
@@ -42,7 +43,8 @@ export function createPermissionGate(options: GateOptions): Gate {
     const outcome =
       first.decision === "ask" ? await askPerson({ call, first, judge }, options) : outcomeOf(first);
     options.record(recordOf(call, outcome, options.clock));
-    return outcome.allowed ? { allowed: true } : { allowed: false, message: outcome.message };
+    if (!outcome.allowed) return { allowed: false, message: outcome.message };
+    return { allowed: true, ...(outcome.targets && { targets: outcome.targets }) };
   };
 }
 
@@ -98,7 +100,8 @@ async function askPerson(question: Question, options: GateOptions): Promise<Outc
   const now = await judge();
   if (now.decision === "deny") return outcomeOf(now);
   const after = await resolvedTargets(bound.input, context);
-  if (before.join("\0") === after.join("\0") && (first.protected || !now.protected)) return outcome;
+  if (before.join("\0") === after.join("\0") && (first.protected || !now.protected))
+    return { ...outcome, ...(now.targets && { targets: now.targets }) };
   return {
     allowed: false,
     by: "mode",
@@ -124,6 +127,7 @@ function outcomeOf(decision: PermissionDecision): Outcome {
     reason: decision.reason,
     ...(decision.rule && { rule: decision.rule }),
     message: `Not allowed: ${sentence(decision.reason)}`,
+    ...(decision.targets && { targets: decision.targets }),
   };
 }
 

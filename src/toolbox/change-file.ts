@@ -2,13 +2,14 @@
  * The one way in which tools change files: only what this agent has read and nobody changed since, all or
  * nothing, and one change to a file at a time.
  */
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { hashOf, replaceFile } from "../base/files.ts";
 import type { World } from "../base/world.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { createFile } from "./create-file.ts";
 import { describeAccessError, type FoundFile, findFile } from "./find-file.ts";
+import { assertJudged } from "./judged-path.ts";
 import { displayPath } from "./resolve-path.ts";
 import { type DecodedText, decodeText, encodeText, type TextFormat } from "./text-file.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -108,6 +109,7 @@ async function loadUnchanged(path: string, context: ToolContext): Promise<OldFil
   const found = await findFile(path, context);
   if (found === undefined) return undefined;
   const shown = displayPath(path, context);
+  assertJudged(found.path, context, shown);
   if (found.info.size > maxChangeableBytes)
     throw new ToolFailure(
       `${shown} is too large to be changed by this tool (${found.info.size} bytes; the limit is ${maxChangeableBytes}). Use a shell command.`,
@@ -155,8 +157,11 @@ async function write(options: {
       return old.path;
     }
     await files.makeFolder(dirname(options.path), { recursive: true });
-    await createFile({ world: context.world, path: options.path, data: bytes });
-    return await files.realPath(options.path);
+    const folder = await files.realPath(dirname(options.path));
+    const path = join(folder, basename(options.path));
+    assertJudged(path, context, displayPath(options.path, context));
+    await createFile({ world: context.world, path, data: bytes });
+    return path;
   } catch (error) {
     throw describeAccessError(error, displayPath(options.path, context));
   }

@@ -7,6 +7,7 @@ import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { describeAccessError, describeMissingFile, refuseBrokenLink, refuseUnlessFile } from "./find-file.ts";
 import { imageTypeOf, isPdf } from "./image-type.ts";
+import { assertJudged } from "./judged-path.ts";
 import { parseNotebook } from "./notebook.ts";
 import { type ByteSource, loadIfSmall, readUpTo } from "./read-bytes.ts";
 import { renderNotebook } from "./read-notebook.ts";
@@ -100,6 +101,7 @@ async function readOpened(options: {
   const info = await handle.stat();
   refuseUnlessFile(info, shown);
   const path = await handle.realPath();
+  assertJudged(path, context, shown);
   if (endlessFiles.test(path)) throw new ToolFailure(`${shown} has no end: reading it would block for ever.`);
   const source = await loadIfSmall(handle, info.size);
   const sample = await source.read(0, sampleBytes);

@@ -27,7 +27,12 @@ export type Gate = (options: {
   call: ToolUseBlock;
   bound: BoundCall;
   context: ToolContext;
-}) => Promise<{ allowed: true } | { allowed: false; message: string }>;
+}) => Promise<GateVerdict>;
+
+export type GateVerdict =
+  /** `targets`: where the paths of the call led when it was judged. */
+  | { readonly allowed: true; readonly targets?: readonly string[] }
+  | { readonly allowed: false; readonly message: string };
 
 export interface ExecutorOptions {
   readonly tools: readonly Tool[];
@@ -209,7 +214,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     entry.begun = true;
     options.emit({ type: "call-start", call });
-    const running = bound.run(context);
+    const running = bound.run(
+      verdict.targets === undefined ? context : { ...context, judgedTargets: verdict.targets },
+    );
     for (;;) {
       const step = await patience.waitFor(running.next());
       if (step.done) return step.value;

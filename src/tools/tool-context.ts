@@ -11,6 +11,11 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly toolUseId: string;
   readonly agent: AgentScope;
+  /**
+   * Where the paths in the input led, links resolved, when the call was judged. A tool that opens or writes a file
+   * makes sure that it is one of these: a link may have been exchanged since (PE-4).
+   */
+  readonly judgedTargets?: readonly string[];
 }
 
 /** What belongs to one agent and to no other (SP-16). Built in one place, by whoever starts the agent. */
