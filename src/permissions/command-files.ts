@@ -18,18 +18,22 @@ const none: CommandFiles = { writes: [], reads: [], mentions: [], readsMany: fal
 
 export function filesOfCommand(part: CommandPart): CommandFiles {
   const { program } = part;
-  if (program === undefined || withoutFiles.has(program)) return none;
+  if (program === undefined) return none;
   const args = part.words.slice(1);
+  // Whatever the command is, the shell puts the names of files in the place of a pattern.
+  if (withoutFiles.has(program)) return { ...none, reads: args.filter((word) => word.kind === "pattern") };
   const { operands, values } = splitArguments(args);
   const writes = writesOf(program, args, operands);
   if (writes !== undefined) {
     const copies = copying.has(program);
-    return { ...none, writes, reads: copies ? operands.slice(0, -1) : [] };
+    const source = program === "dd" ? (valuesOf(args, /^(?!)/, /^if=(.+)$/s) ?? []) : [];
+    const reads = copies ? operands.slice(0, -1) : showing.has(program) ? operands : source;
+    return { ...none, writes, reads };
   }
   if (program === "git")
     return {
       ...none,
-      reads: args.some((word) => word.text === "--no-index") ? operands : [],
+      reads: gitReads(args, operands),
       // `HEAD:a` is the file `a` as it once was.
       mentions: operands.map((word) => wordWith(word, word.text.replace(/^[^:]*:(?=.)/, ""))),
     };
@@ -56,8 +60,11 @@ const withoutFiles = new Set(
 /** All their operands are changed, or go away. */
 const changing = new Set(
   `rm rmdir unlink shred truncate touch mkdir tee mkfifo mv chmod chown chgrp setfacl patch ed ex vi vim nvim
-  nano emacs pico`.split(/\s+/),
+  nano emacs pico sponge split csplit`.split(/\s+/),
 );
+
+/** What they change they can show, too. */
+const showing = new Set("sed perl patch ed ex vi vim nvim nano emacs pico split csplit".split(" "));
 
 const copying = new Set(["cp", "install", "rsync", "scp", "ln", "mv"]);
 
@@ -104,14 +111,25 @@ function writesOf(
     case "perl":
       return args.some((word) => /^(-[a-zA-Z]*i|--in-place)/.test(word.text)) ? operands : undefined;
     case "sort":
-      return valuesOf(args, /^(-o|--o[utp]*)$/, /^(?:-o|--o[utp]*=)(.+)$/s);
+      return valuesOf(args, /^(-[a-zA-Z]*o|--o[utp]*)$/, /^(?:-[a-zA-Z]*?o|--o[utp]*=)(.+)$/s);
+    case "uniq":
+    case "xxd":
+      return operands.length > 1 ? operands.slice(-1) : undefined;
+    case "tree":
+      return valuesOf(args, /^-[a-zA-Z]*o$/, /^--output=(.+)$/s);
+    case "find":
+      return valuesOf(args, /^-(fprint|fprint0|fprintf|fls)$/, /^(?!)()/);
     case "curl":
-      return valuesOf(args, /^(-o|--output|--output-dir)$/, /^(?:-o|--output=)(.+)$/s);
+      return valuesOf(
+        args,
+        /^(-[a-zA-Z#]*o|--output|--output-dir)$/,
+        /^(?:-[a-zA-Z#]*?o|--output=|--output-dir=)(.+)$/s,
+      );
     case "wget":
       return valuesOf(
         args,
-        /^(-[OPoa]|--output-document|--output-file|--directory-prefix)$/,
-        /^(?:-[OP]|--output-document=|--directory-prefix=)(.+)$/s,
+        /^(-[a-zA-Z]*[OPoa]|--output-document|--output-file|--directory-prefix)$/,
+        /^(?:-[a-zA-Z]*?[OPoa]|--output-document=|--directory-prefix=)(.+)$/s,
       );
     case "tar":
     case "bsdtar":
@@ -119,7 +137,7 @@ function writesOf(
     case "unzip":
       return valuesOf(args, /^-d$/, /^-d(.+)$/s);
     case "git":
-      return gitWrites(args);
+      return gitWrites(args) ?? valuesOf(args, /^--outp?u?t?$/, /^--outp?u?t?=(.+)$/s);
     default:
       return undefined;
   }
@@ -163,6 +181,13 @@ function valuesOf(
   return found.length === 0 ? undefined : found;
 }
 
+/** Outside a repository, or given paths outside of it, git compares and searches any files. */
+function gitReads(args: readonly ShellWord[], operands: readonly ShellWord[]): readonly ShellWord[] {
+  const isAnywhere = args.some((word) => /^--no-i/.test(word.text));
+  const folders = valuesOf(args, /^-C$/, /^(?!)/) ?? [];
+  return isAnywhere || operands.some((word) => word.text === "diff") ? [...folders, ...operands] : folders;
+}
+
 /** `git config` changes what git runs. */
 function gitWrites(args: readonly ShellWord[]): readonly ShellWord[] | undefined {
   let at = 0;
@@ -184,7 +209,8 @@ const gitValued = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace"
 function hasPattern(program: string, args: readonly ShellWord[]): boolean {
   if (program === "rg" && args.some((word) => /^--(files|type-list)$/.test(word.text))) return true;
   return args.some((word) =>
-    /^(-[a-zA-Z]*[ef]|--regexp|--file|--expression|--from-file)(=|$)/.test(word.text),
+    // Names can be shortened, and the pattern can stand in the same word.
+    /^(-[a-zA-Z0-9]*[ef]|--(re|fi|ex|from-f)[a-z-]*(=|$))/.test(word.text),
   );
 }
 

@@ -92,7 +92,7 @@ function createCommandJudge(
       if (decision.decision !== "allow") return decision;
     }
     if (part.transparent) return { decision: "allow", reason: "what it starts is allowed" };
-    if (part.program !== undefined && parts.functions.has(part.program))
+    if (parts.functionCalls.has(part))
       return { decision: "allow", reason: "what the function does is allowed" };
     const risky = findRiskyWord(part.program ?? "", part.words);
     const partly = allowRules.some(
@@ -158,7 +158,7 @@ function createCommandJudge(
         const [name, ...args] = part.words;
         const why =
           part.hidden ??
-          (part.transparent || part.program === "cd" || parts.functions.has(part.program ?? "")
+          (part.transparent || part.program === "cd" || parts.functionCalls.has(part)
             ? undefined
             : judgeReading({ name, args, assignments: [], redirects: [] }, (folder) =>
                 paths.isKnownInside(folder, part),

@@ -14,9 +14,9 @@ export function findProgramJudge(program: string): JudgeWords | undefined {
 
 /** None of their options writes or runs anything, so that even words nobody knows beforehand are fine. */
 const harmless = new Set(
-  `ls pwd cat head wc echo : true false grep egrep fgrep cut tr nl cmp comm stat du df basename dirname
+  `ls pwd cat head wc echo : true false cut tr nl cmp comm stat du df basename dirname
   realpath readlink which whereis type uname whoami groups arch nproc tac rev seq expr paste fold expand
-  unexpand join od hexdump md5sum sha1sum sha256sum sha512sum cksum jq exit break continue`.split(/\s+/),
+  unexpand join od hexdump md5sum sha1sum sha256sum sha512sum cksum exit break continue`.split(/\s+/),
 );
 
 const byOptions = new Map<string, OptionRule>([
@@ -69,12 +69,12 @@ const byOptions = new Map<string, OptionRule>([
   [
     "rg",
     optionRule({
-      flags: "aciFHIlLnNopPqsSuUvVwx0.",
+      flags: "aciFHIlnNopPqsSuUvVwx0.",
       valued: "ABCEMTdefgjmrt",
       long: `files files-with-matches files-without-match count count-matches ignore-case smart-case
         case-sensitive fixed-strings word-regexp line-regexp invert-match line-number no-line-number
         column no-column heading no-heading hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent
-        no-ignore-global no-ignore-dot follow json only-matching quiet null multiline multiline-dotall
+        no-ignore-global no-ignore-dot json only-matching quiet null multiline multiline-dotall
         pcre2 with-filename no-filename no-messages trim vimgrep stats text unrestricted type-list pretty
         passthru byte-offset crlf glob-case-insensitive no-config one-file-system sort sortr color version`,
       longValued: `after-context before-context context regexp file glob iglob max-count max-columns
@@ -84,6 +84,10 @@ const byOptions = new Map<string, OptionRule>([
 ]);
 
 const special = new Map<string, JudgeWords>([
+  ["grep", judgeGrep],
+  ["egrep", judgeGrep],
+  ["fgrep", judgeGrep],
+  ["jq", judgeJq],
   ["find", judgeFind],
   ["sed", judgeSed],
   ["uniq", judgeUniq],
@@ -119,6 +123,24 @@ function judgeVersion(program: string): JudgeWords | undefined {
 
 function problemOf(sorted: ReturnType<typeof sortWords>): string | undefined {
   return typeof sorted === "string" ? sorted : undefined;
+}
+
+/** Links that stand in a folder may lead out of it. */
+function judgeGrep(words: readonly ShellWord[]): string | undefined {
+  const follows = words.some((word) =>
+    /^(-[^-ABCDdefm]*[RS]|--deref)/.test(word.kind === "literal" ? word.text : (word.likely ?? "")),
+  );
+  return follows ? "grep would follow links out of the folder" : undefined;
+}
+
+/** A program for jq can begin with files to read, from any folder. */
+function judgeJq(words: readonly ShellWord[]): string | undefined {
+  for (const word of words) {
+    if (word.mayBeOption && word.kind !== "literal") return `${word.source} could become an option of jq`;
+    if (/^(-[a-zA-Z]*[fL]|--(from|lib))/.test(word.text)) return "jq would read its program from files";
+    if (/\b(import|include|modulemeta)\b/.test(word.text)) return "this program for jq may read other files";
+  }
+  return undefined;
 }
 
 const findWords = new Set(

@@ -49,8 +49,8 @@ export interface ShellParts {
   /** May be run, or may be data: only good for finding what is denied. */
   readonly suspects: readonly CommandPart[];
   readonly suspectFiles: readonly FilePart[];
-  /** Functions that the command line defines; what they do is among the commands. */
-  readonly functions: ReadonlySet<string>;
+  /** Those that surely call a function of the command line; what it does is among the commands. */
+  readonly functionCalls: ReadonlySet<CommandPart>;
   /** There is nothing to run. */
   readonly empty: boolean;
 }

@@ -199,8 +199,18 @@ function folderOfPattern(word: ShellWord, homeFolder: string): string | undefine
   const text = word.source.startsWith("~/") ? `${homeFolder}/${word.text.slice(2)}` : word.text;
   const parts = text.split("/");
   const first = parts.findIndex((part) => /[*?[\]()!+@]/.test(part));
-  if (first < 0 || parts.slice(first).includes("..")) return undefined;
+  if (first < 0 || parts.slice(first).some(mayLeadUp)) return undefined;
   return first === 0 ? "." : parts.slice(0, first).join("/") || "/";
+}
+
+/** Some shells let `.*` and `.?` stand for `..`, too. */
+function mayLeadUp(part: string): boolean {
+  return (
+    part === ".." ||
+    /^\.([*?@+!(]|\[(?![!^]\.\]))/.test(part) ||
+    /^\.\.?[*?[@+!(]+$/.test(part) ||
+    /^[@+?*!]?[[(].*\./.test(part)
+  );
 }
 
 /** Only its last part is a pattern, and it does not stand for hidden files. */

@@ -38,12 +38,35 @@ export function suspectStarts(program: string, words: readonly ShellWord[]): num
     return words.flatMap((word, index) => (isExecWord(word.text) ? [index + 1] : []));
   const carries =
     carriers.has(program) || isOtherCarrier(program) || hiders.has(program) || shells.has(program);
-  return carries ? words.map((_, index) => index).slice(1) : [];
+  const first = carries || plainRunners.has(program) ? 1 : runnerStart(program, words);
+  return words.map((_, index) => index).slice(first);
+}
+
+/** Run a program that other words name. A rule for them is meant for what they run, so nothing is hidden. */
+const plainRunners = new Set(
+  "npx bunx pnpx uvx pipx sg catchsegv dotenv cross-env nix-shell mapfile readarray".split(" "),
+);
+
+const runningWords = new Map<string, RegExp>([
+  ...["npm", "pnpm", "yarn", "bun"].map((name) => [name, /^(exec|x|dlx)$/] as const),
+  ...["bundle", "direnv", "mise", "asdf", "rbenv", "pyenv"].map((name) => [name, /^(exec|x)$/] as const),
+  ...["docker", "podman", "kubectl", "poetry", "uv", "pipenv", "conda", "pdm", "hatch", "rye"].map(
+    (name) => [name, /^(exec|run)$/] as const,
+  ),
+]);
+
+/** Behind the last word when it runs nothing. */
+function runnerStart(program: string, words: readonly ShellWord[]): number {
+  const running = runningWords.get(program);
+  const at =
+    running === undefined ? -1 : words.findIndex((word, index) => index > 0 && running.test(word.text));
+  return at < 0 ? words.length : at + 1;
 }
 
 /** Whether its words may be a script: `eval 'rm x'`, `trap 'rm x' EXIT`, `su -c 'rm x'`. */
 export function mayRunText(program: string): boolean {
-  return hiders.has(program) || isOtherCarrier(program) || shells.has(program) || program === "env";
+  const carries = hiders.has(program) || isOtherCarrier(program) || shells.has(program);
+  return carries || program === "env" || plainRunners.has(program) || runningWords.has(program);
 }
 
 export const shells = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
@@ -166,7 +189,7 @@ function readCarrier(program: string, words: readonly ShellWord[], spec: Carrier
       if (typeof sorted === "string") return unknown(`the option ${word.text} of ${program} is not known`);
       const takesNext = sorted.operands.length === 0;
       if (spec.folder?.includes(word.text) === true) folder = words[at + 1];
-      else if (spec.folder?.some((name) => word.text.startsWith(name)) === true)
+      else if (spec.folder?.some((name) => holdsOption(word.text, name)) === true)
         return unknown(`${program} ${word.text} runs in another folder`);
       if (takesNext) at += 1;
     } else if (spec.assigns && /^[A-Za-z_]\w*=/.test(word.source)) assignments.push(word);
@@ -182,6 +205,12 @@ function readCarrier(program: string, words: readonly ShellWord[], spec: Carrier
     ...(folder !== undefined && { folder }),
   };
   return { kind: "commands", carried: [carried], adds: spec.adds ?? false };
+}
+
+/** With its value in the same word, or among other letters. */
+function holdsOption(text: string, name: string): boolean {
+  if (text.startsWith(name)) return true;
+  return name.length === 2 && !text.startsWith("--") && text.includes(name.charAt(1));
 }
 
 /** Follows an option to see whether it would be its value. */

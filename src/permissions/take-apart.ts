@@ -38,7 +38,7 @@ class Walk implements ShellParts {
   readonly unknown: UnknownPart[] = [];
   readonly suspects: CommandPart[] = [];
   readonly suspectFiles: FilePart[] = [];
-  readonly functions = new Set<string>();
+  readonly functionCalls = new Set<CommandPart>();
   empty = true;
   readonly #homeFolder: string;
   /** Variables that were set to a plain text. */
@@ -47,6 +47,9 @@ class Walk implements ShellParts {
   #moves = false;
   #suspect = false;
   #depth = 0;
+  /** Defined for sure, by what was read so far. */
+  readonly #functions = new Set<string>();
+  #top: ShellNode | undefined;
 
   constructor(homeFolder: string) {
     this.#homeFolder = homeFolder;
@@ -68,6 +71,7 @@ class Walk implements ShellParts {
     // Continued lines only make a reader see other words than the shell does.
     else if (text.includes("\\\n")) this.#doubt(text, "a line is continued with a backslash");
     if (parsed.script.commands.length > 0) this.empty = false;
+    this.#top ??= parsed.script;
     this.#walk(parsed.script, folders);
     this.#depth -= 1;
     this.#suspect = before;
@@ -81,7 +85,7 @@ class Walk implements ShellParts {
     switch (node.type) {
       case "Script":
       case "CompoundList":
-        return this.#sequence(node.commands, folders);
+        return this.#sequence(node.commands, folders, node === this.#top);
       case "Statement": {
         const after = this.#walk(node.command, folders);
         return node.background === true ? same(joinFolders(folders, after.ok, after.failed)) : after;
@@ -115,7 +119,8 @@ class Walk implements ShellParts {
         return this.#walk(node.command, folders);
       }
       case "Function":
-        this.functions.add(node.name.text);
+        if (/^(cd|pushd|popd)$/.test(node.name.text))
+          this.#doubt(node.name.text, "it gives another meaning to a command that moves");
         this.#walk(node.body, this.#moves ? "unknown" : folders);
         return same(this.#moves ? "unknown" : folders);
       case "Command":
@@ -125,9 +130,15 @@ class Walk implements ShellParts {
     }
   }
 
-  #sequence(nodes: readonly ShellNode[], folders: Folders): After {
+  #sequence(nodes: readonly ShellNode[], folders: Folders, isTop: boolean): After {
     let after: After = same(folders);
-    for (const node of nodes) after = this.#walk(node, joinFolders(after.ok, after.failed));
+    for (const node of nodes) {
+      after = this.#walk(node, joinFolders(after.ok, after.failed));
+      // Under a condition or in another process it may never be defined here.
+      const defined = node.type === "Statement" && node.background !== true ? node.command : node;
+      if (isTop && defined.type === "Function" && !defined.name.text.includes("/"))
+        this.#functions.add(defined.name.text);
+    }
     return after;
   }
 
@@ -173,6 +184,9 @@ class Walk implements ShellParts {
     for (const part of node.prefix) {
       if (part.type !== "Assignment") continue;
       assignments.push(part.text);
+      const elements = part.value.type === "ArrayValue" ? part.value.elements : [];
+      if (part.index !== undefined || elements.some((element) => element.text.startsWith("[")))
+        this.#doubt(part.text, "the shell evaluates the index");
       const value = part.value.type === "Word" ? wordOf(part.value) : undefined;
       if (value?.kind === "literal") this.#variables.set(part.name, value.text);
       else this.#variables.delete(part.name);
@@ -185,6 +199,9 @@ class Walk implements ShellParts {
     const text = [...assignments, ...words.map((word) => word.source)].join(" ");
     const part = this.#commandPart({ words, assignments, folders, text });
     (this.#suspect ? this.suspects : this.commands).push(part);
+    // Not by a path, not through a wrapper, not in a shell of its own: those start the program of that name.
+    if (this.#depth === 1 && command.name?.kind === "literal" && this.#functions.has(command.name.text))
+      this.functionCalls.add(part);
     if (shells.has(part.program ?? "")) this.#shellInput(command.redirects, folders);
     return this.#after(part, folders);
   }
@@ -344,7 +361,8 @@ class Walk implements ShellParts {
         const operands = mover.words.slice(1).filter((word) => !/^(-[LPe@]+|--)$/.test(word.text));
         if (operands.length > 1 || mover.assignments.length > 0) return same("unknown");
         const ok = moveFolders(folders, operands[0], this.#homeFolder);
-        return { ok, failed: folders };
+        // Through a wrapper it may be a program, which moves nothing.
+        return { ok: mover === part ? ok : joinFolders(ok, folders), failed: folders };
       }
       case "popd":
         return same("unknown");

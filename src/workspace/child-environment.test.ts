@@ -112,6 +112,12 @@ describe("a repository that wants to run something", () => {
     expect(existsSync(marker())).toBe(true);
   });
 
+  test("is not found in a folder that only poses as one, by what only reads", async () => {
+    await run("git clone -q --bare . planted", env);
+    expect(await run("cd planted && git log --oneline", env)).toMatchObject({ exitCode: 0 });
+    expect((await run("cd planted && git log --oneline", readOnlyEnvironment(env))).exitCode).not.toBe(0);
+  });
+
   test("does not make a merge wait for an editor", async () => {
     await run("git checkout -q -b b && echo b > b && git add b && git commit -qm b", env);
     await run("git checkout -q - && echo c > c && git add c && git commit -qm c", env);

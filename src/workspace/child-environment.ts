@@ -32,7 +32,11 @@ export function childEnvironment(
  * they commit; nothing that only reads needs one, or needs to fetch what a partial clone left out.
  */
 export function readOnlyEnvironment(env: Environment): Environment {
-  return withGitConfig({ ...env, GIT_NO_LAZY_FETCH: "1" }, [["core.hooksPath", "/dev/null"]]);
+  return withGitConfig({ ...env, GIT_NO_LAZY_FETCH: "1" }, [
+    ["core.hooksPath", "/dev/null"],
+    // A folder of the project may pose as a repository of its own, with a configuration that runs programs.
+    ["safe.bareRepository", "explicit"],
+  ]);
 }
 
 /** Variables that change what the shell, git or a search means. */
