@@ -195,7 +195,8 @@ describe("a fault of our own", () => {
   it("a program of which a part is missing says so", async () => {
     const partial = join(stage.place.home, "partial");
     execFileSync("cp", ["-r", join(stage.program, ".."), partial]);
-    for (const name of readdirSync(partial)) if (name.startsWith("command-line")) rmSync(join(partial, name));
+    const chunks = join(partial, "chunks");
+    for (const name of readdirSync(chunks)) if (name.startsWith("command-line")) rmSync(join(chunks, name));
     const ended = await cadre(["-p", "go"], { program: join(partial, "cli.js") });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(/^cadre: a part of the program is missing; install it again: .+\n$/);
