@@ -52,7 +52,7 @@ export async function inspectPath(
   // Only who is not inside anyway needs to be one of the session's own.
   const ofSession = ways.length === 0 && (await waysFrom(sessionFolders, located, surroundings)).length > 0;
   const find = async (behavior: Behavior): Promise<ParsedRule | undefined> => {
-    for (const rule of surroundings.book.rulesFor(behavior, use.tools[behavior])) {
+    for (const rule of rulesFor(behavior)) {
       if (
         rule.content === undefined
           ? use.wholeToolCounts(rule)
@@ -62,11 +62,14 @@ export async function inspectPath(
     }
     return undefined;
   };
+  // Most sessions have few rules about files, and every read comes through here.
+  const rulesFor = (behavior: Behavior) => surroundings.book.rulesFor(behavior, use.tools[behavior]);
+  const first = (behavior: Behavior) => (rulesFor(behavior).length === 0 ? undefined : find(behavior));
   return {
     path: located.named,
-    deny: await find("deny"),
-    ask: await find("ask"),
-    allow: await find("allow"),
+    deny: await first("deny"),
+    ask: await first("ask"),
+    allow: await first("allow"),
     inside: ways.length > 0,
     isRoot: ways.includes(""),
     ofSession,
@@ -93,8 +96,12 @@ async function waysFrom(
   { locator, ignoreCase }: PathSurroundings,
 ): Promise<string[]> {
   if (real === undefined) return [];
-  const realFolders = await Promise.all(folders.map((folder) => locator.realFolder(folder)));
-  return realFolders.flatMap((folder) => wayInside(folder, real, ignoreCase) ?? []);
+  const ways: string[] = [];
+  for (const folder of folders) {
+    const way = wayInside(await locator.realFolder(folder), real, ignoreCase);
+    if (way !== undefined) ways.push(way);
+  }
+  return ways;
 }
 
 /** A restriction holds for the name and for what it leads to; a permission only for what it leads to. */
