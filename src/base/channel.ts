@@ -21,8 +21,8 @@ export function createChannel<T>(): Channel<T> {
 
   const end = { done: true as const, value: undefined };
 
-  // By hand, not as a generator: every event of every agent goes through here, and a generator makes three
-  // promises of one.
+  // By hand, not as a generator: every event of every agent goes through here, and a generator makes more
+  // promises of each.
   const iterator = {
     next(): Promise<IteratorResult<T, undefined>> {
       if (taken < values.length) {

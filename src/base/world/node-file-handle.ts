@@ -1,6 +1,6 @@
 /**
  * Open files by their number, with Node's callback functions: a tool that reads a small file, or a journal that
- * is synced every turn, is felt in every turn, and the promise functions cost twice as much.
+ * is synced every turn, is felt in every turn, and the promise functions do more on the way.
  */
 import {
   closeSync,
