@@ -147,6 +147,17 @@ describe("the loop", () => {
     expect(records).toContainEqual(expect.objectContaining({ type: "prefix", reason: "a tool was added" }));
   });
 
+  it("asks again, with nothing added, when the provider has paused a long turn", async () => {
+    const { run, model, history } = setUp([{ text: "first part", stopReason: "pause_turn" }, "the rest"]);
+    expect(await run("go")).toEqual({ reason: "completed", stopReason: "end_turn" });
+    expect(model.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant"]);
+    expect(history.messages.map((message) => textOf(message.content))).toEqual([
+      "go",
+      "first part",
+      "the rest",
+    ]);
+  });
+
   it("puts what was queued after all results of the same user message", async () => {
     const { run, history, queue } = setUp([say("one"), "done"]);
     const item = {
