@@ -53,6 +53,47 @@ export interface ToolProgress {
   readonly data?: unknown;
 }
 
+/** What an agent does, handed up as the progress of the call that started it (SP-23): the `data` of a `ToolProgress`. */
+export type AgentActivity =
+  | {
+      type: "agent-start";
+      agentId: string;
+      agentType: string;
+      description: string;
+      prompt: string;
+      modelId: string;
+      depth: number;
+      /** It goes on from an earlier run. */
+      resumed: boolean;
+    }
+  /** Everything but the pieces of a message as they stream. */
+  | { type: "agent-event"; agentId: string; event: LoopEvent }
+  | {
+      type: "agent-end";
+      agentId: string;
+      status: "completed" | "failed" | "killed";
+      totalTokens: number;
+      toolUses: number;
+      durationMs: number;
+    };
+
+/** The activity that an event of a parent's run carries, if it carries one. */
+export function agentActivityOf(event: LoopEvent): (AgentActivity & { toolUseId: string }) | undefined {
+  if (event.type !== "call-progress" || !isAgentActivity(event.progress.data)) return undefined;
+  return { ...event.progress.data, toolUseId: event.toolUseId };
+}
+
+function isAgentActivity(data: unknown): data is AgentActivity {
+  return (
+    typeof data === "object" &&
+    data !== null &&
+    "agentId" in data &&
+    "type" in data &&
+    typeof data.type === "string" &&
+    data.type.startsWith("agent-")
+  );
+}
+
 /** Why a loop ended (LO-3). */
 export type LoopEnd =
   /** `stopReason` says whether the model was done (`end_turn`) or was cut off (`max_tokens`) or declined (`refusal`). */
@@ -62,4 +103,4 @@ export type LoopEnd =
   | { reason: "model_error"; error: Error }
   | { reason: "context_exhausted"; message: string }
   | { reason: "hook_stopped"; message: string }
-  | { reason: "budget_exhausted"; budget: "tokens" | "cost" | "time"; message: string };
+  | { reason: "budget_exhausted"; budget: "turns" | "tokens" | "cost" | "time"; message: string };

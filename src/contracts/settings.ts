@@ -17,6 +17,8 @@ export const Settings = z.looseObject({
   model: text.optional(),
   /** Used after repeated overload. */
   fallbackModel: text.optional(),
+  /** For sub-agents whose definition names none. */
+  subagentModel: text.optional(),
   /** What `opus`, `sonnet`, `haiku`, `default` mean, per provider. */
   models: z.record(z.string(), z.record(z.string(), text)).optional(),
   providers: z
@@ -53,6 +55,26 @@ export const Settings = z.looseObject({
     .optional(),
   /** For the child processes of tools, never for the runtime itself. */
   env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
+  /** Definitions by name. Read one by one: a bad entry is reported and skipped, the others load (AD-2). */
+  agents: z.record(z.string(), z.unknown()).optional(),
+  enableExplorePlan: z.boolean().optional(),
+  enableVerification: z.boolean().optional(),
+  enableGuide: z.boolean().optional(),
+  /** How deep agents may start agents: 1 means that only the main agent does. */
+  maxAgentDepth: z.int().min(0).max(16).optional(),
+  maxLiveAgents: positiveInteger.optional(),
+  /** Per session. */
+  maxAgentStarts: positiveInteger.optional(),
+  /** Where the list of agents stands: in a message, which keeps the prompt cache when it changes, or in the tool (AD-13). */
+  agentListIn: z.enum(["message", "tool"]).optional(),
+  /** The advice to start many agents side by side. */
+  adviseParallelAgents: z.boolean().optional(),
+  /** Lets a call of Agent say in which folder the agent works. */
+  agentCwd: z.boolean().optional(),
+  /** Folders of plugins; their agents are offered as `plugin:name`. */
+  pluginFolders: z.array(text).optional(),
+  /** Plugins whose agents may bring hooks, MCP servers and a permission mode. */
+  trustedPlugins: z.array(text).optional(),
   maxToolConcurrency: positiveInteger.max(1000).optional(),
   /** Start calls while the message still streams. */
   streamingTools: z.boolean().optional(),

@@ -34,7 +34,7 @@ export async function makeAttempt(options: {
   const { loop, emit } = options;
   const { clock } = loop.world;
   const messageUuid = loop.history.newUuid();
-  const received: { content: Block[] } = { content: [] };
+  const received: { content: readonly Block[] } = { content: [] };
   const executor = startExecutor({ ...options, messageUuid, received });
   const stream = options.scope.child();
 
@@ -70,8 +70,8 @@ export async function makeAttempt(options: {
       began = true;
       emit(event);
     },
-    onCall({ call, problem, contentSoFar }) {
-      received.content = contentSoFar;
+    onCall({ call, problem, content }) {
+      received.content = content;
       executor.add(call, problem);
     },
   });
@@ -92,10 +92,10 @@ function startExecutor(options: {
   scope: Scope;
   emit: (event: LoopEvent) => void;
   messageUuid: string;
-  received: { readonly content: Block[] };
+  received: { readonly content: readonly Block[] };
 }): Executor {
   const { loop, messageUuid, received } = options;
-  const started: string[] = [];
+  let recordedBlocks = 0;
   return createExecutor({
     tools: loop.tools,
     scope: options.scope,
@@ -106,13 +106,11 @@ function startExecutor(options: {
     startWhileStreaming: loop.limits.startCallsWhileStreaming,
     limits: loop.limits.concurrency,
     async makeDurable(call) {
-      started.push(call.id);
-      loop.transcript.append({
-        type: "calls",
-        messageUuid,
-        content: received.content,
-        started: [...started],
-      });
+      const from = recordedBlocks;
+      recordedBlocks = received.content.length;
+      // Only what is new: a message of a thousand calls must not be written a thousand times.
+      const content = received.content.slice(from);
+      loop.transcript.append({ type: "calls", messageUuid, from, content, started: [call.id] });
       await loop.transcript.durable();
     },
     recordResult(result) {

@@ -24,8 +24,8 @@ export async function receiveResponse(options: {
   /** Ids that repeat are replaced before anybody sees them. */
   claimCallId: (id: string) => string;
   emit: (event: LoopEvent) => void;
-  /** A call is complete. `contentSoFar`: the blocks up to and including it. */
-  onCall: (received: { call: ToolUseBlock; problem: string | undefined; contentSoFar: Block[] }) => void;
+  /** A call is complete. `content`: the blocks up to and including it; it grows as more of them come. */
+  onCall: (received: { call: ToolUseBlock; problem: string | undefined; content: readonly Block[] }) => void;
 }): Promise<Response> {
   const assembler = createAssembler();
   const content: Block[] = [];
@@ -48,7 +48,7 @@ export async function receiveResponse(options: {
       const block = withUniqueId(completed.block, options.claimCallId);
       content.push(block);
       if (block.type !== "tool_use") continue;
-      options.onCall({ call: block, problem: completed.problem, contentSoFar: [...content] });
+      options.onCall({ call: block, problem: completed.problem, content });
     }
     // Half an answer must not pass for a whole one.
     if (!ended)

@@ -48,11 +48,7 @@ export async function createToolScene(): Promise<ToolScene> {
   const run: ToolScene["run"] = async (tool, input, overrides) => {
     const bound = tool.bind(input);
     if (!bound.ok) throw new Error(bound.problem);
-    const running = bound.run({ ...context, ...overrides });
-    for (;;) {
-      const step = await running.next();
-      if (step.done) return step.value;
-    }
+    return await bound.run({ ...context, ...overrides });
   };
 
   return {

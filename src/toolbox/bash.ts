@@ -1,8 +1,6 @@
 /** toolbox/ owns the tools themselves, one per file. It must not know the loop or agents. */
 import { join, relative } from "node:path";
 import * as z from "zod";
-import { createScope } from "../base/cancellation.ts";
-import { createChannel } from "../base/channel.ts";
 import { CadreError } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
 import type { ToolProgress } from "../contracts/event.ts";
@@ -79,29 +77,12 @@ export function createBashTool(): Tool {
   });
 }
 
-async function* runCommand(
-  input: z.infer<typeof Input>,
-  context: ToolContext,
-): AsyncGenerator<ToolProgress, BashOutput, undefined> {
-  const progress = createChannel<ToolProgress>();
-  const reporter = createReporter(context.world.clock, (text) => progress.push({ text }));
-  // A consumer that leaves early must not leave the command behind.
-  const scope = createScope(context.signal);
-  const running = runInFolder({ input, context, signal: scope.signal, onOutput: reporter.add }).finally(
-    () => {
-      reporter.stop();
-      progress.close();
-    },
-  );
-  // It is awaited below; until then a failure must not count as unhandled.
-  running.catch(() => {});
+async function runCommand(input: z.infer<typeof Input>, context: ToolContext): Promise<BashOutput> {
+  const reporter = createReporter(context.world.clock, (text) => context.report?.({ text }));
   try {
-    yield* progress;
-    return await running;
+    return await runInFolder({ input, context, signal: context.signal, onOutput: reporter.add });
   } finally {
-    scope.cancel("nobody waits for the command any longer");
-    scope.release();
-    await running.catch(() => {});
+    reporter.stop();
   }
 }
 

@@ -24,9 +24,9 @@ function controlledTools() {
       ...(traits.interruptBehavior && { interruptBehavior: traits.interruptBehavior }),
       ...(traits.needsWholeMessage && { needsWholeMessage: true }),
       ...(traits.lane && { lane: traits.lane }),
-      async *call({ id }, context: ToolContext) {
+      async call({ id }, context: ToolContext) {
         log.push(`start ${id}`);
-        yield { text: `working on ${id}` };
+        context.report?.({ text: `working on ${id}` });
         const text = await new Promise<string>((finish, fail) => {
           open.set(id, { finish, fail });
           context.signal.addEventListener("abort", () => fail(new CancelledError("cancelled")));

@@ -7,7 +7,7 @@
 import { reasonOf, type Scope, throwIfCancelled } from "../base/cancellation.ts";
 import { isCancelled, messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
-import type { LoopEvent } from "../contracts/event.ts";
+import type { LoopEvent, ToolProgress } from "../contracts/event.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { createPatience, type Patience } from "./abandon.ts";
 import { answerOf, errorResult, failureText } from "./answer.ts";
@@ -92,6 +92,9 @@ const interruptedText =
 export function createExecutor(options: ExecutorOptions): Executor {
   const entries: Entry[] = [];
   const executing = new Set<Entry>();
+  /** Counted, not searched: one message may hold thousands of calls. */
+  const inLane: Record<Tool["lane"], number> = { tool: 0, agent: 0 };
+  let exclusiveRuns = false;
   let nextToStart = 0;
   let nextToYield = 0;
   let wholeMessageKnown = false;
@@ -141,12 +144,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (tool === undefined || bound === undefined) return false;
     if (!wholeMessageKnown && (tool.needsWholeMessage || !options.startWhileStreaming)) return false;
     if (!bound.isConcurrencySafe) return executing.size === 0;
-    let inLane = 0;
-    for (const other of executing) {
-      if (!other.bound?.isConcurrencySafe) return false;
-      if (other.tool?.lane === tool.lane) inLane++;
-    }
-    return inLane < options.limits[tool.lane];
+    return !exclusiveRuns && inLane[tool.lane] < options.limits[tool.lane];
+  }
+
+  function enter(entry: Entry): void {
+    executing.add(entry);
+    if (entry.tool) inLane[entry.tool.lane]++;
+    exclusiveRuns = entry.bound?.isConcurrencySafe === false;
+  }
+
+  function leave(entry: Entry): void {
+    executing.delete(entry);
+    if (entry.tool) inLane[entry.tool.lane]--;
+    exclusiveRuns = false;
   }
 
   // Never rejects: whatever happens in a call becomes its result.
@@ -154,7 +164,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     entry.state = "executing";
     entry.startedMs = options.clock.monotonicMs();
     entry.scope = options.scope.child();
-    executing.add(entry);
+    enter(entry);
     let result: ToolResultBlock;
     let failsSiblings = false;
     try {
@@ -176,7 +186,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       );
     }
     entry.scope.release();
-    executing.delete(entry);
+    leave(entry);
     entry.durationMs = options.clock.monotonicMs() - entry.startedMs;
     keepResult(entry, result);
     if (failsSiblings) stopSiblings(entry);
@@ -214,19 +224,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     entry.begun = true;
     options.emit({ type: "call-start", call });
-    const running = bound.run(
-      verdict.targets === undefined ? context : { ...context, judgedTargets: verdict.targets },
+    const report = (progress: ToolProgress) => {
+      // What an abandoned call still says is of no interest.
+      if (entry.state !== "executing") return;
+      options.emit({ type: "call-progress", toolUseId: call.id, toolName: tool.name, progress });
+    };
+    return await patience.waitFor(
+      bound.run({ ...context, report, ...(verdict.targets && { judgedTargets: verdict.targets }) }),
     );
-    for (;;) {
-      const step = await patience.waitFor(running.next());
-      if (step.done) return step.value;
-      options.emit({
-        type: "call-progress",
-        toolUseId: call.id,
-        toolName: tool.name,
-        progress: step.value,
-      });
-    }
   }
 
   /** The message that carries the result will be recorded too, so a failure here loses nothing. */

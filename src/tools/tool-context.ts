@@ -1,6 +1,6 @@
 import type { Redactor } from "../base/secrets.ts";
 import type { World } from "../base/world.ts";
-import type { RunSource } from "../contracts/event.ts";
+import type { RunSource, ToolProgress } from "../contracts/event.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import type { FileReads } from "./file-reads.ts";
 import type { ResultStore } from "./result-store.ts";
@@ -11,6 +11,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly toolUseId: string;
   readonly agent: AgentScope;
+  /** Tells what happens meanwhile. Absent: nobody listens. */
+  readonly report?: (progress: ToolProgress) => void;
   /**
    * Where the paths in the input led, links resolved, when the call was judged. A tool that opens or writes a file
    * makes sure that it is one of these: a link may have been exchanged since (PE-4).

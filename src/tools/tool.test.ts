@@ -23,13 +23,9 @@ function toolThat(call: (input: z.infer<typeof Input>) => Promise<string>): Tool
 async function run(tool: Tool, input: unknown): Promise<{ progress: ToolProgress[]; outcome: ToolOutcome }> {
   const bound = tool.bind(input);
   if (!bound.ok) throw new Error(bound.problem);
-  const running = bound.run(context);
   const progress: ToolProgress[] = [];
-  for (;;) {
-    const step = await running.next();
-    if (step.done) return { progress, outcome: step.value };
-    progress.push(step.value);
-  }
+  const outcome = await bound.run({ ...context, report: (each) => progress.push(each) });
+  return { progress, outcome };
 }
 
 describe("a tool", () => {
@@ -84,9 +80,9 @@ describe("a tool", () => {
       name: "Count",
       description: "",
       input: Input,
-      async *call() {
-        yield { text: "one" };
-        yield { text: "two" };
+      async call(_input, { report }) {
+        report?.({ text: "one" });
+        report?.({ text: "two" });
         return { sum: 3 };
       },
       toResult: (output) => `sum ${output.sum}`,

@@ -4,7 +4,6 @@
  */
 import * as z from "zod";
 import { CadreError } from "../base/errors.ts";
-import type { ToolProgress } from "../contracts/event.ts";
 import type { ResultContentBlock } from "../contracts/message.ts";
 import type { PermissionDecision } from "../contracts/permission.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -35,8 +34,8 @@ export interface BoundCall {
   readonly isConcurrencySafe: boolean;
   /** The tool's own opinion, before rules and modes; undefined when it has none. */
   checkPermissions(context: ToolContext): Promise<PermissionDecision | undefined>;
-  /** Yields progress, returns the outcome. Throws `ToolFailure` for what the model should see as an error. */
-  run(context: ToolContext): AsyncGenerator<ToolProgress, ToolOutcome, undefined>;
+  /** Throws `ToolFailure` for what the model should see as an error. Progress goes to `context.report`. */
+  run(context: ToolContext): Promise<ToolOutcome>;
 }
 
 export interface InvalidInput {
@@ -84,10 +83,7 @@ export interface ToolSpec<Schema extends z.ZodType<Record<string, unknown>>, Out
   needsWholeMessage?: boolean;
   lane?: "tool" | "agent";
   maxResultChars?: number;
-  call: (
-    input: z.infer<Schema>,
-    context: ToolContext,
-  ) => Promise<Output> | AsyncGenerator<ToolProgress, Output, undefined>;
+  call: (input: z.infer<Schema>, context: ToolContext) => Promise<Output>;
   /** What the model reads. */
   toResult: (
     output: Output,
@@ -124,9 +120,8 @@ export function defineTool<Schema extends z.ZodType<Record<string, unknown>>, Ou
         isReadOnly,
         isConcurrencySafe: spec.isConcurrencySafe?.(input) ?? isReadOnly,
         checkPermissions: async (context) => spec.checkPermissions?.(input, context),
-        async *run(context) {
-          const running = spec.call(input, context);
-          const output = Symbol.asyncIterator in running ? yield* running : await running;
+        async run(context) {
+          const output = await spec.call(input, context);
           const result = spec.toResult(output);
           if (typeof result === "string" || Array.isArray(result))
             return { content: result, isError: false, output };

@@ -90,7 +90,13 @@ describe("a transcript", () => {
     const loaded = await load([
       head,
       message("1", "user", [text("go")]),
-      { type: "calls", messageUuid: "2", content: [text("I will"), call("a"), call("b")], started: ["b"] },
+      {
+        type: "calls",
+        messageUuid: "2",
+        from: 0,
+        content: [text("I will"), call("a"), call("b")],
+        started: ["b"],
+      },
     ]);
     expect(loaded.messages).toHaveLength(3);
     expect(loaded.messages[1]).toMatchObject({ uuid: "2", role: "assistant", parentUuid: "1" });
@@ -99,11 +105,23 @@ describe("a transcript", () => {
     expect(b).toMatchObject({ tool_use_id: "b", content: expect.stringContaining("outcome is unknown") });
   });
 
+  it("puts together the calls of a message that were recorded one after the other", async () => {
+    const loaded = await load([
+      head,
+      message("1", "user", [text("go")]),
+      { type: "calls", messageUuid: "2", from: 0, content: [text("I will"), call("a")], started: ["a"] },
+      { type: "calls", messageUuid: "2", from: 2, content: [], started: [] },
+      { type: "calls", messageUuid: "2", from: 2, content: [call("b")], started: ["b"] },
+    ]);
+    expect(loaded.messages[1]?.content).toEqual([text("I will"), call("a"), call("b")]);
+    expect(loaded.messages[2]?.content).toHaveLength(2);
+  });
+
   it("uses a result that was kept before its message was", async () => {
     const loaded = await load([
       head,
       message("1", "user", [text("go")]),
-      { type: "calls", messageUuid: "2", content: [call("a")], started: ["a"] },
+      { type: "calls", messageUuid: "2", from: 0, content: [call("a")], started: ["a"] },
       { type: "result", result: { type: "tool_result", tool_use_id: "a", content: "it went well" } },
       message("2", "assistant", [call("a")]),
     ]);
@@ -154,7 +172,7 @@ describe("a transcript", () => {
       head,
       prefix,
       message("1", "user", [text("go é 漢")]),
-      { type: "calls", messageUuid: "2", content: [call("a")], started: ["a"] } as TranscriptRecord,
+      { type: "calls", messageUuid: "2", from: 0, content: [call("a")], started: ["a"] } as TranscriptRecord,
       message("2", "assistant", [call("a")]),
       message("3", "user", [{ type: "tool_result", tool_use_id: "a", content: "ok" }]),
     ];
@@ -176,6 +194,7 @@ describe("calls that started after their message was recorded", () => {
   const started: TranscriptRecord = {
     type: "calls",
     messageUuid: "a",
+    from: 0,
     content: [call("1"), call("2")],
     started: ["1", "2"],
   };

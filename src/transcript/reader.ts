@@ -1,9 +1,15 @@
 /** Reads a transcript back, whatever a crash left of its end (TA-23). */
 import { type JournalProblem, readJournal } from "../base/journal-reader.ts";
 import type { World } from "../base/world.ts";
-import type { Message, ToolResultBlock } from "../contracts/message.ts";
+import type { Block, Message, ToolResultBlock } from "../contracts/message.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
-import { type HeadRecord, type PrefixRecord, TranscriptRecord, transcriptVersion } from "./record.ts";
+import {
+  type CallsRecord,
+  type HeadRecord,
+  type PrefixRecord,
+  TranscriptRecord,
+  transcriptVersion,
+} from "./record.ts";
 import { repairHistory } from "./repair.ts";
 
 export interface LoadedTranscript {
@@ -33,7 +39,7 @@ interface Reading {
   prefix: PrefixRecord | undefined;
   messages: Message[];
   /** The beginning of a message that streamed when the process died. */
-  unfinished: Extract<TranscriptRecord, { type: "calls" }> | undefined;
+  unfinished: { readonly messageUuid: string; readonly content: Block[] } | undefined;
   readonly startedCalls: Set<string>;
   readonly keptResults: Map<string, ToolResultBlock>;
   readonly waiting: Map<string, QueueItem>;
@@ -86,7 +92,7 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
       return undefined;
     case "calls":
       // A call that had to wait its turn starts after its message was recorded: then nothing is unfinished.
-      if (reading.messages.at(-1)?.uuid !== record.messageUuid) reading.unfinished = record;
+      if (reading.messages.at(-1)?.uuid !== record.messageUuid) takeBlocks(reading, record);
       for (const id of record.started) reading.startedCalls.add(id);
       return undefined;
     case "result":
@@ -102,6 +108,11 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
     case "run-end":
       return undefined;
   }
+}
+
+function takeBlocks(reading: Reading, { messageUuid, from, content }: CallsRecord): void {
+  if (reading.unfinished?.messageUuid !== messageUuid) reading.unfinished = { messageUuid, content: [] };
+  reading.unfinished.content.splice(from, Number.POSITIVE_INFINITY, ...content);
 }
 
 function takeMessage(reading: Reading, message: Message): void {

@@ -35,14 +35,16 @@ export const PrefixRecord = z.object({
 export const MessageRecord = z.object({ type: z.literal("message"), message: Message });
 
 /**
- * A call with effects is about to start while its message still streams: the blocks received so far. Void
- * once the message with this uuid is there.
+ * A call with effects is about to start while its message still streams: the blocks received since the last such
+ * record. Void once the message with this uuid is there.
  */
 export const CallsRecord = z.object({
   type: z.literal("calls"),
   messageUuid: z.string(),
+  /** The place of the first of these blocks in the message. */
+  from: z.number().default(0),
   content: z.array(Block),
-  /** The calls with effects that have been started. */
+  /** Calls with effects that are now started. */
   started: z.array(z.string()),
 });
 
@@ -90,6 +92,7 @@ export const TranscriptRecord = z.discriminatedUnion("type", [
   RunEndRecord,
 ]);
 export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
+export type CallsRecord = z.infer<typeof CallsRecord>;
 export type DecisionRecord = z.infer<typeof DecisionRecord>;
 export type PrefixRecord = z.infer<typeof PrefixRecord>;
 export type HeadRecord = z.infer<typeof HeadRecord>;

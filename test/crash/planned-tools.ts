@@ -102,10 +102,10 @@ export function createPlannedTools(watch: Watch): { tools: Tool[]; gate: Gate } 
   return { tools: [...kinds.map(define), fickle], gate: gateOf(watch) };
 }
 
-async function* behave(
+async function behave(
   behaviour: Behaviour,
   { clock, context, end }: { clock: Clock; context: ToolContext; end: () => void },
-): AsyncGenerator<ToolProgress, string, undefined> {
+): Promise<string> {
   try {
     switch (behaviour.kind) {
       case "answers":
@@ -125,7 +125,7 @@ async function* behave(
       case "hangs-and-ignores-its-signal":
         return await new Promise<never>(() => {});
       case "floods":
-        for (let piece = 0; piece < behaviour.pieces; piece++) yield { text: `piece ${piece}` };
+        for (let piece = 0; piece < behaviour.pieces; piece++) context.report?.({ text: `piece ${piece}` });
         return "flooded";
       case "answers-much":
         return "much ".repeat(1_000);
