@@ -3,7 +3,6 @@ import { join, relative } from "node:path";
 import * as z from "zod";
 import { CadreError } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
-import type { ToolProgress } from "../contracts/event.ts";
 import { classifyCommand, isReadOnlyCommand } from "../permissions/read-only-command.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext, WorkingFolder } from "../tools/tool-context.ts";

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { sleep } from "../../src/base/cancellation.ts";
 import { CancelledError } from "../../src/base/errors.ts";
 import type { Clock } from "../../src/base/world.ts";
-import type { ToolProgress } from "../../src/contracts/event.ts";
 import type { Gate } from "../../src/tools/executor.ts";
 import { defineTool, type Tool, ToolFailure } from "../../src/tools/tool.ts";
 import type { ToolContext } from "../../src/tools/tool-context.ts";

@@ -152,6 +152,7 @@ interface Disk {
 function createDisk(plan: Plan, clock: VirtualClock): Disk {
   const records: TranscriptRecord[] = [];
   const messages = new Set<Message>();
+  const known = new Set<string>();
   const started = new Set<string>();
   let durable = 0;
   let syncs = 0;
@@ -160,7 +161,7 @@ function createDisk(plan: Plan, clock: VirtualClock): Disk {
     if (record.type === "message") messages.add(record.message);
     else if (record.type === "compaction") for (const message of record.messages) messages.add(message);
     else if (record.type === "calls") {
-      const known = new Set(record.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
+      for (const block of record.content) if (block.type === "tool_use") known.add(block.id);
       for (const id of record.started) if (known.has(id)) started.add(id);
     }
   };
