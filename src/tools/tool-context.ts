@@ -34,10 +34,28 @@ export interface AgentScope {
   readonly results: ResultStore;
   readonly todos: TodoList;
   readonly mode: ModeSwitch;
+  /** What else its calls are judged by, beside rules and mode. Absent: nothing. */
+  readonly permissions?: AgentPermissions;
   /** The environment of child processes: secrets of the runtime are already taken out. */
   readonly toolEnv: Readonly<Record<string, string | undefined>>;
   /** Takes the runtime's secrets out of what tools answer. Absent: there are none. */
   readonly redactor?: Redactor;
+}
+
+/** Of an agent that was started by another. Nothing here raises it above its parent. */
+export interface AgentPermissions {
+  /** By tool name: only calls that one of these rules covers (`Bash(git diff:*)` in its list of tools). */
+  readonly within?: ReadonlyMap<string, readonly string[]>;
+  /** Tools that it has only for what is known to change nothing. */
+  readonly readOnlyTools?: ReadonlySet<string>;
+  /** Folders in which it may read and write without asking: its scratch folder, its memory. */
+  readonly ownFolders?: readonly string[];
+  /** Stand instead of the allow rules that it would inherit (SP-15). */
+  readonly allowInstead?: readonly string[];
+  /** Tools that need no question in the mode `dontAsk`: those that a built-in definition names. */
+  readonly grantedTools?: ReadonlySet<string>;
+  /** False: nobody can be asked on its behalf, so what would ask is denied (SP-14). */
+  readonly canAsk?: boolean;
 }
 
 export interface WorkingFolder {
