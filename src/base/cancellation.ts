@@ -16,61 +16,78 @@ export interface Scope {
 }
 
 export function createScope(parent?: AbortSignal): Scope {
-  const root = createNode(undefined);
-  if (parent === undefined) return root;
-  const onAbort = () => root.cancel(reasonOf(parent), parent.reason);
-  if (parent.aborted) onAbort();
-  else parent.addEventListener("abort", onAbort, { once: true });
-  const { release } = root;
-  return Object.assign(root, {
-    release() {
-      parent.removeEventListener("abort", onAbort);
-      release();
-    },
-  });
+  if (parent === undefined) return new ScopeNode(undefined);
+  return new LinkedScope(parent);
 }
 
-interface Node extends Scope {
-  readonly children: Set<Node>;
+/** A class, and what it can do without made only when it is needed: there are several for every agent. */
+class ScopeNode implements Scope {
+  readonly #parent: ScopeNode | undefined;
+  #children: Set<ScopeNode> | undefined;
+  #cancelledBy: CancelledError | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(parent: ScopeNode | undefined) {
+    this.#parent = parent;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelledBy) this.#controller.abort(this.#cancelledBy);
+    }
+    return this.#controller.signal;
+  }
+
+  get cancelled(): boolean {
+    return this.#cancelledBy !== undefined;
+  }
+
+  child(): Scope {
+    const child = new ScopeNode(this);
+    if (this.#cancelledBy) child.cancel(this.#cancelledBy.reason, this.#cancelledBy);
+    else {
+      this.#children ??= new Set();
+      this.#children.add(child);
+    }
+    return child;
+  }
+
+  cancel(reason: string, cause?: unknown): void {
+    if (this.#cancelledBy) return;
+    this.#cancelledBy = cause instanceof CancelledError ? cause : new CancelledError(reason, cause);
+    // Children first: by the time a listener on this scope runs, everything below knows.
+    for (const child of [...(this.#children ?? [])]) child.cancel(reason, this.#cancelledBy);
+    this.#children = undefined;
+    this.#controller?.abort(this.#cancelledBy);
+    this.release();
+  }
+
+  release(): void {
+    this.#parent?.forget(this);
+  }
+
+  forget(child: ScopeNode): void {
+    this.#children?.delete(child);
+  }
 }
 
-function createNode(parent: Node | undefined): Node {
-  const children = new Set<Node>();
-  let cancelledBy: CancelledError | undefined;
-  // Made when somebody wants to listen: most scopes live and end without it.
-  let controller: AbortController | undefined;
-  const node: Node = {
-    children,
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (cancelledBy) controller.abort(cancelledBy);
-      }
-      return controller.signal;
-    },
-    get cancelled() {
-      return cancelledBy !== undefined;
-    },
-    child() {
-      const child = createNode(node);
-      if (cancelledBy) child.cancel(cancelledBy.reason, cancelledBy);
-      else children.add(child);
-      return child;
-    },
-    cancel(reason, cause) {
-      if (cancelledBy) return;
-      cancelledBy = cause instanceof CancelledError ? cause : new CancelledError(reason, cause);
-      // Children first: by the time a listener on this scope runs, everything below knows.
-      for (const child of [...children]) child.cancel(reason, cancelledBy);
-      children.clear();
-      controller?.abort(cancelledBy);
-      parent?.children.delete(node);
-    },
-    release() {
-      parent?.children.delete(node);
-    },
-  };
-  return node;
+/** The root of a tree that hangs on a signal from elsewhere. */
+class LinkedScope extends ScopeNode {
+  readonly #source: AbortSignal;
+  readonly #onAbort = () => this.cancel(reasonOf(this.#source), this.#source.reason);
+
+  constructor(source: AbortSignal) {
+    super(undefined);
+    this.#source = source;
+    if (source.aborted) this.#onAbort();
+    else source.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  override release(): void {
+    this.#source.removeEventListener("abort", this.#onAbort);
+    super.release();
+  }
 }
 
 export function reasonOf(signal: AbortSignal): string {
@@ -83,7 +100,7 @@ export function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw cancelledErrorOf(signal);
 }
 
-function cancelledErrorOf(signal: AbortSignal): CancelledError {
+export function cancelledErrorOf(signal: AbortSignal): CancelledError {
   return signal.reason instanceof CancelledError
     ? signal.reason
     : new CancelledError(reasonOf(signal), signal.reason);
@@ -142,7 +159,7 @@ export async function shielded(
   options: { clock: Clock; deadlineMs: number; what: string },
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const scope = createNode(undefined);
+  const scope = createScope();
   const stopTimer = cancelAfter({
     clock: options.clock,
     scope,

@@ -11,74 +11,81 @@ export interface Channel<T> extends AsyncIterable<T> {
 }
 
 export function createChannel<T>(): Channel<T> {
-  let values: T[] = [];
-  let taken = 0;
-  let closed = false;
-  let failure: { error: unknown } | undefined;
-  let waiter:
-    | { resolve(result: IteratorResult<T, undefined>): void; reject(error: unknown): void }
-    | undefined;
+  return new QueueChannel<T>();
+}
 
-  const end = { done: true as const, value: undefined };
+interface Waiter<T> {
+  readonly resolve: (result: IteratorResult<T, undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  // By hand, not as a generator: every event of every agent goes through here, and a generator makes more
-  // promises of each.
-  const iterator = {
-    next(): Promise<IteratorResult<T, undefined>> {
-      if (taken < values.length) {
-        // The place was just seen to hold a value.
-        const value = values[taken++] as T;
-        if (taken === values.length) {
-          values = [];
-          taken = 0;
-        }
-        return Promise.resolve({ done: false, value });
-      }
-      if (failure !== undefined) {
-        const { error } = failure;
-        failure = undefined;
-        return Promise.reject(error);
-      }
-      if (closed) return Promise.resolve(end);
-      return new Promise((resolve, reject) => {
-        waiter = { resolve, reject };
-      });
-    },
-    return(): Promise<IteratorResult<T, undefined>> {
-      closed = true;
-      values = [];
-      taken = 0;
-      failure = undefined;
-      return Promise.resolve(end);
-    },
-  };
+const end = { done: true as const, value: undefined };
 
-  return {
-    push(value) {
-      if (closed) return;
-      if (waiter === undefined) {
-        values.push(value);
-        return;
-      }
-      const { resolve } = waiter;
-      waiter = undefined;
-      resolve({ done: false, value });
-    },
-    close(error) {
-      if (closed) return;
-      closed = true;
-      if (waiter === undefined) {
-        if (error !== undefined) failure = { error };
-        return;
-      }
-      const { resolve, reject } = waiter;
-      waiter = undefined;
-      if (error === undefined) resolve(end);
-      else reject(error);
-    },
-    get closed() {
-      return closed;
-    },
-    [Symbol.asyncIterator]: () => iterator,
-  };
+/** Its own iterator, by hand: every event of every agent goes through here, and a generator makes more promises of each. */
+class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
+  #values: T[] = [];
+  #taken = 0;
+  #closed = false;
+  #failure: { error: unknown } | undefined;
+  #waiter: Waiter<T> | undefined;
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    return this;
+  }
+
+  push(value: T): void {
+    if (this.#closed) return;
+    const waiter = this.#waiter;
+    if (waiter === undefined) {
+      this.#values.push(value);
+      return;
+    }
+    this.#waiter = undefined;
+    waiter.resolve({ done: false, value });
+  }
+
+  close(error?: unknown): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    if (waiter === undefined) {
+      if (error !== undefined) this.#failure = { error };
+    } else if (error === undefined) waiter.resolve(end);
+    else waiter.reject(error);
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#taken < this.#values.length) {
+      // The place was just seen to hold a value.
+      const value = this.#values[this.#taken++] as T;
+      if (this.#taken === this.#values.length) this.#forgetValues();
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#failure !== undefined) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      return Promise.reject(error);
+    }
+    if (this.#closed) return Promise.resolve(end);
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+    });
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#closed = true;
+    this.#forgetValues();
+    this.#failure = undefined;
+    return Promise.resolve(end);
+  }
+
+  #forgetValues(): void {
+    this.#values = [];
+    this.#taken = 0;
+  }
 }

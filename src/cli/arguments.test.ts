@@ -107,6 +107,16 @@ describe("parseArguments", () => {
     expect(complaintOf("--verbose=maybe")).toContain("takes no value");
   });
 
+  it("lets an option that may stand alone do so at the end and before another option", () => {
+    expect(parse("--resume").values.resume).toBe("");
+    expect(parse("-r", "--verbose")).toMatchObject({ values: { resume: "", verbose: true } });
+    expect(parse("-r", "some-id", "go")).toMatchObject({
+      values: { resume: "some-id" },
+      positionals: ["go"],
+    });
+    expect(parse("go").values.resume).toBeUndefined();
+  });
+
   it("is not confused by names that objects inherit", () => {
     expect(complaintOf("--constructor")).toContain("unknown option");
     expect(complaintOf("--__proto__")).toContain("unknown option");

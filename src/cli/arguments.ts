@@ -11,6 +11,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   /** The empty text is a value. */
   readonly mayBeEmpty?: boolean;
+  /** At the end, or before another option, it needs no value: then that is the empty text. */
+  readonly mayBeAlone?: boolean;
   /** What the value is called in the help. */
   readonly value?: string;
   readonly help: string;
@@ -66,8 +68,14 @@ export function parseArguments<const Table extends readonly OptionSpec[]>(
       continue;
     }
     const given = inline ?? argv[++at];
-    if (given === undefined || (inline === undefined && isOption(given, byName)))
+    if (given === undefined || (inline === undefined && isOption(given, byName))) {
+      if (spec.mayBeAlone) {
+        values[spec.name] = "";
+        at--;
+        continue;
+      }
       throw new UsageError(`${name} needs a value${expectation(spec)}`);
+    }
     values[spec.name] = merge(values[spec.name], readValue(spec, name, given));
   }
   // Every name of the table was given a value of its kind above.

@@ -8,7 +8,7 @@ import { parseArguments, UsageError } from "./arguments.ts";
 import type { CommandIo } from "./command-io.ts";
 import { helpText, helpTopics } from "./help.ts";
 import { createInterruption } from "./interruption.ts";
-import { doctorOptions, permissionsOptions, runOptions } from "./options.ts";
+import { agentsOptions, doctorOptions, permissionsOptions, runOptions, sessionsOptions } from "./options.ts";
 
 /** Runs one command line and ends the process, after everything written has left it. */
 export async function runCommandLine(argv: readonly string[], version: string): Promise<never> {
@@ -71,6 +71,18 @@ async function dispatch(argv: readonly string[], io: CommandIo): Promise<number>
     if (values.help) return await print(helpText("permissions"), io);
     const { runPermissions } = await import("./commands/permissions.ts");
     return await runPermissions({ values, positionals, io });
+  }
+  if (argv[0] === "sessions") {
+    const { values, positionals } = parseArguments(sessionsOptions, argv.slice(1));
+    if (values.help) return await print(helpText("sessions"), io);
+    const { runSessions } = await import("./commands/sessions.ts");
+    return await runSessions({ values, positionals, io });
+  }
+  if (argv[0] === "agents") {
+    const { values, positionals } = parseArguments(agentsOptions, argv.slice(1));
+    if (values.help) return await print(helpText("agents"), io);
+    const { runAgents } = await import("./commands/agents.ts");
+    return await runAgents({ values, positionals, io });
   }
   const { values, positionals } = parseArguments(runOptions, argv);
   if (values.help) return await print(helpText(), io);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OptionSpec } from "./arguments.ts";
 import { helpText, helpTopics } from "./help.ts";
-import { doctorOptions, permissionsOptions, runOptions } from "./options.ts";
+import { agentsOptions, doctorOptions, permissionsOptions, runOptions } from "./options.ts";
 
 describe("helpText", () => {
   it.each([undefined, ...helpTopics])("fits 80 columns and ends with a line break (%s)", (topic) => {
@@ -13,6 +13,7 @@ describe("helpText", () => {
 
   it.each([
     [undefined, runOptions],
+    ["agents", agentsOptions],
     ["doctor", doctorOptions],
     ["permissions", permissionsOptions],
   ] as const)("tells the other names of an option, and keeps its words whole (%s)", (topic, table) => {

@@ -1,14 +1,18 @@
 import type { OptionSpec } from "./arguments.ts";
-import { doctorOptions, permissionsOptions, runOptions } from "./options.ts";
+import { agentsOptions, doctorOptions, permissionsOptions, runOptions, sessionsOptions } from "./options.ts";
 
-export const helpTopics = ["doctor", "permissions", "help"] as const;
+export const helpTopics = ["agents", "doctor", "permissions", "sessions", "help"] as const;
 
 export function helpText(topic?: (typeof helpTopics)[number]): string {
   switch (topic) {
+    case "agents":
+      return agentsHelp();
     case "doctor":
       return doctorHelp();
     case "permissions":
       return permissionsHelp();
+    case "sessions":
+      return sessionsHelp();
     case "help":
       return "Usage: cadre help [COMMAND]\n\nShows the help of cadre, or of one of its commands.\n\nExample:\n  cadre help doctor\n";
     default:
@@ -18,7 +22,7 @@ export function helpText(topic?: (typeof helpTopics)[number]): string {
 
 function mainHelp(): string {
   return `Usage: cadre [OPTIONS] [PROMPT]
-       cadre doctor | permissions | help
+       cadre agents | doctor | permissions | sessions | help
 
 Works on a task in the current folder: asks a model, runs the tools it calls,
 repeats. In a terminal it is a conversation; with -p, or when the input or the
@@ -31,10 +35,13 @@ Examples:
   git diff | cadre -p "review this change"  the input follows the prompt
   cadre -p --output-format json "..."       a result object for scripts
   cadre -p --allowed-tools Edit,Bash "fix the failing test"
+  cadre --continue                          go on with the latest session
 
 Commands:
+  agents           list the agents; show, check and write them
   doctor           check this machine: model, keys, folders, programs
   permissions      say what would be decided on a tool call, and why
+  sessions         list the sessions that can be gone on with
   help [COMMAND]   show the help of a command
 
 ${groupedOptions()}
@@ -56,6 +63,31 @@ Exit codes:
   3    no answer from the model: no key, key refused, not reachable, overloaded
   130  interrupted (Ctrl+C); 143 terminated; 141 the reader of the output left
 `;
+}
+
+function agentsHelp(): string {
+  return `Usage: cadre agents [OPTIONS]              list the agents of this folder
+       cadre agents show [OPTIONS] NAME    one agent, value by value
+       cadre agents doctor [OPTIONS]       what is wrong with agent files
+       cadre agents new [OPTIONS] [NAME]   write an agent file
+
+An agent is a Markdown file with a name and a description at its top; the rest
+is its instructions. From weak to strong: built in, plugins, ~/.cadre/agents,
+.cadre/agents of the project, --agents; .claude/agents is read too. Of several
+with the same name the strongest counts. The exit code of doctor is 1 if a file
+could not be loaded, that of new if the file exists and --force is not given.
+
+Examples:
+  cadre agents
+  cadre agents show Explore
+  cadre agents doctor --json
+  cadre agents new
+  cadre agents new --name reviewer --description "Reviews a change" \\
+    --tools Read,Grep,Glob --prompt-file reviewer.txt
+  cadre agents new --from "finds slow database queries and explains them"
+
+Options:
+${optionLines(agentsOptions)}`;
 }
 
 function doctorHelp(): string {
@@ -103,6 +135,21 @@ Options:
 ${optionLines(permissionsOptions)}`;
 }
 
+function sessionsHelp(): string {
+  return `Usage: cadre sessions [OPTIONS]
+
+Lists the sessions of this folder, the latest first: id, when it was last
+written, how many messages it has, and its first prompt.
+
+Examples:
+  cadre sessions
+  cadre sessions --all --json
+  cadre --resume 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
+
+Options:
+${optionLines(sessionsOptions)}`;
+}
+
 type Group = readonly [title: string, names: readonly (typeof runOptions)[number]["name"][]];
 
 /** Which options are told together; what stands in no group is told last. */
@@ -111,10 +158,8 @@ const groups: readonly Group[] = [
     "Prompt and answer",
     ["print", "prompt-file", "output-format", "input-format", "include-partial-messages", "json-schema"],
   ],
-  [
-    "Model",
-    ["model", "system-prompt", "system-prompt-file", "append-system-prompt", "max-turns", "max-cost"],
-  ],
+  ["Model", ["model", "system-prompt", "system-prompt-file", "append-system-prompt"]],
+  ["Limits", ["max-turns", "max-cost", "max-tokens", "max-minutes"]],
   [
     "Permissions",
     [
@@ -125,7 +170,19 @@ const groups: readonly Group[] = [
       "permission-prompt-tool",
     ],
   ],
-  ["Session", ["cwd", "add-dir", "settings", "session-id", "no-session-persistence"]],
+  [
+    "Session",
+    [
+      "cwd",
+      "add-dir",
+      "settings",
+      "continue",
+      "resume",
+      "fork-session",
+      "session-id",
+      "no-session-persistence",
+    ],
+  ],
 ];
 
 function groupedOptions(): string {

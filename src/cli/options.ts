@@ -101,10 +101,33 @@ export const runOptions = [
     value: "USD",
     help: "Stop when this much is spent",
   },
+  {
+    name: "max-tokens",
+    kind: "count",
+    value: "N",
+    help: "Stop when all agents together have used N tokens",
+  },
+  { name: "max-minutes", kind: "amount", value: "N", help: "Stop after N minutes" },
   { name: "cwd", kind: "text", value: "FOLDER", help: "Work in this folder" },
   { name: "add-dir", kind: "list", value: "FOLDER", help: "Work in this folder as well; repeatable" },
   { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
+  { name: "agents", kind: "text", value: "JSON", help: "Definitions of agents by name, for this session" },
+  { name: "plugin-dir", kind: "list", value: "FOLDER", help: "The folder of a plugin; repeatable" },
   { name: "session-id", kind: "text", value: "UUID", help: "The id of the new session" },
+  { name: "continue", short: "c", kind: "flag", help: "Go on with the latest session of this folder" },
+  {
+    name: "resume",
+    short: "r",
+    kind: "text",
+    value: "ID",
+    mayBeAlone: true,
+    help: "Go on with a session; in a terminal, without an id, one can be chosen",
+  },
+  {
+    name: "fork-session",
+    kind: "flag",
+    help: "With --continue or --resume: go on with a copy under a new id",
+  },
   { name: "no-session-persistence", kind: "flag", help: "Keep no transcript" },
   { name: "verbose", kind: "flag", help: "Show tool calls on standard error" },
   { name: "debug", kind: "flag", help: "Log requests, retries and decisions on standard error" },
@@ -144,3 +167,54 @@ export const permissionsOptions = [
   { name: "no-settings", kind: "flag", help: "Only the rules given here, not those of the user's settings" },
   helpOption,
 ] as const satisfies readonly OptionSpec[];
+
+export const sessionsOptions = [
+  { name: "json", kind: "flag", help: "Print JSON" },
+  { name: "all", kind: "flag", help: "Those of all folders" },
+  { name: "limit", kind: "count", value: "N", help: "At most N, the latest first (20)" },
+  { name: "cwd", kind: "text", value: "FOLDER", help: "Those of this folder" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];
+
+/** Those from `name` on are for `agents new` alone. */
+export const agentsOptions = [
+  { name: "json", kind: "flag", help: "Print JSON" },
+  { name: "cwd", kind: "text", value: "FOLDER", help: "The agents that a session in this folder would have" },
+  {
+    name: "agents",
+    kind: "text",
+    value: "JSON",
+    help: "Definitions by name, as a session can be given them",
+  },
+  { name: "plugin-dir", kind: "list", value: "FOLDER", help: "The folder of a plugin; repeatable" },
+  { name: "settings", kind: "text", value: "FILE|JSON", help: "Settings on top of the user's own" },
+  { name: "name", kind: "text", value: "NAME", help: "new: what the agent is called" },
+  { name: "description", kind: "text", value: "TEXT", help: "new: when it should be used" },
+  {
+    name: "tools",
+    kind: "text",
+    value: "LIST",
+    mayBeEmpty: true,
+    help: "new: the tools it has, such as Read,Grep; all if left out, none if empty",
+  },
+  {
+    name: "model",
+    kind: "text",
+    value: "MODEL",
+    help: "new: its model; that of whoever starts it if left out",
+  },
+  { name: "prompt", kind: "text", value: "TEXT", help: "new: its instructions" },
+  { name: "prompt-file", kind: "text", value: "FILE", help: "new: its instructions, from a file" },
+  {
+    name: "from",
+    kind: "text",
+    value: "TEXT",
+    help: "new: let the configured model draft what is not given, from this description",
+  },
+  { name: "project", kind: "flag", help: "new: write to .cadre/agents of the folder (the default)" },
+  { name: "user", kind: "flag", help: "new: write to ~/.cadre/agents" },
+  { name: "force", kind: "flag", help: "new: replace a file that exists" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];
+
+export type AgentsValues = OptionValues<typeof agentsOptions>;

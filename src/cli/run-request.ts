@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { messageOf, systemCodeOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
+import { readAgentsFlag } from "./agents-flag.ts";
 import { UsageError } from "./arguments.ts";
 import type { RunValues } from "./options.ts";
 import { readNamedFile } from "./read-prompt.ts";
@@ -13,8 +14,18 @@ export interface RunRequest {
   readonly cwd: string;
   readonly additionalFolders: readonly string[];
   readonly sessionId: string;
+  /** The session that is gone on with: `sessionId` is its id, or that of its copy. */
+  readonly resumed: ResumeRequest | undefined;
   readonly systemPrompt: string | undefined;
   readonly outputSchema: Record<string, unknown> | undefined;
+  /** From `--agents`. */
+  readonly agents: Record<string, unknown> | undefined;
+  readonly pluginFolders: readonly string[];
+}
+
+export interface ResumeRequest {
+  readonly id: string;
+  readonly fork: boolean;
 }
 
 export async function readRunRequest(options: { values: RunValues; world: World }): Promise<RunRequest> {
@@ -23,11 +34,18 @@ export async function readRunRequest(options: { values: RunValues; world: World 
   const startFolder = currentFolder();
   const folder = (option: string, path: string) =>
     assertFolder({ world, option, path: resolve(startFolder, path) });
+  const cwd = await folder(
+    values.cwd === undefined ? "the current folder" : "--cwd",
+    values.cwd ?? startFolder,
+  );
+  const resumed = await resumeRequest({ values, world, cwd });
+  const sessionId = sessionIdOf(values["session-id"]) ?? world.random.uuid();
   return {
     startFolder,
-    cwd: await folder(values.cwd === undefined ? "the current folder" : "--cwd", values.cwd ?? startFolder),
+    cwd,
     additionalFolders: await Promise.all(values["add-dir"].map((path) => folder("--add-dir", path))),
-    sessionId: sessionIdOf(values["session-id"]) ?? world.random.uuid(),
+    sessionId: resumed === undefined || resumed.fork ? sessionId : resumed.id,
+    resumed,
     systemPrompt:
       values["system-prompt-file"] === undefined
         ? values["system-prompt"]
@@ -37,6 +55,8 @@ export async function readRunRequest(options: { values: RunValues; world: World 
             option: "--system-prompt-file",
             path: values["system-prompt-file"],
           }),
+    agents: values.agents === undefined ? undefined : readAgentsFlag(values.agents),
+    pluginFolders: await Promise.all(values["plugin-dir"].map((path) => folder("--plugin-dir", path))),
     outputSchema: await readSchema({ world, folder: startFolder, given: values["json-schema"] }),
   };
 }
@@ -59,6 +79,37 @@ function assertFits(values: RunValues): void {
     throw new UsageError("--permission-prompt-tool stdio needs --input-format stream-json");
   if (values["system-prompt"] !== undefined && values["system-prompt-file"] !== undefined)
     throw new UsageError("--system-prompt and --system-prompt-file exclude each other");
+  assertResumeFits(values);
+}
+
+function assertResumeFits(values: RunValues): void {
+  const resumes = values.continue || values.resume !== undefined;
+  if (values.continue && values.resume !== undefined)
+    throw new UsageError("--continue and --resume exclude each other");
+  if (values["fork-session"] && !resumes) throw new UsageError("--fork-session needs --continue or --resume");
+  if (resumes && values["session-id"] !== undefined && !values["fork-session"])
+    throw new UsageError(
+      "--session-id names a new session: with --continue or --resume it needs --fork-session",
+    );
+  if (resumes && values["no-session-persistence"])
+    throw new UsageError("a session that is gone on with is kept: leave out --no-session-persistence");
+}
+
+async function resumeRequest(options: {
+  values: RunValues;
+  world: World;
+  cwd: string;
+}): Promise<ResumeRequest | undefined> {
+  const { values, world, cwd } = options;
+  if (!values.continue && values.resume === undefined) return undefined;
+  const fork = values["fork-session"];
+  if (values.resume === "") {
+    const { chooseSession } = await import("./choose-session.ts");
+    return { id: await chooseSession({ world, cwd }), fork };
+  }
+  const { findSession } = await import("../runtime/find-sessions.ts");
+  const which = values.resume === undefined ? "latest" : { id: values.resume };
+  return { id: (await findSession({ world, cwd, which })).id, fork };
 }
 
 /** A shell can stand in a folder that somebody removed. */

@@ -4,9 +4,13 @@ import { readFlagSettings, readUserSettings, type SettingsSource } from "./setti
 
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** Those that were found, weakest first. */
-  readonly sources: readonly SettingsSource[];
+  /** Those that were found, weakest first, each with what it says itself. */
+  readonly sources: readonly LoadedSource[];
   readonly warnings: readonly string[];
+}
+
+export interface LoadedSource extends SettingsSource {
+  readonly settings: Settings;
 }
 
 /**
@@ -25,7 +29,7 @@ export async function loadSettings(options: {
   const found = [user, fromFlag].filter((source) => source !== undefined);
   return {
     settings: found.reduce<Settings>((merged, { content }) => mergeSettings(merged, content.settings), {}),
-    sources: found.map(({ source }) => source),
+    sources: found.map(({ source, content }) => ({ ...source, settings: content.settings })),
     warnings: found.flatMap(({ content }) => content.warnings),
   };
 }

@@ -11,8 +11,19 @@ export const PermissionMode = z.enum([
 ]);
 export type PermissionMode = z.infer<typeof PermissionMode>;
 
-/** Where a rule comes from. `session`: granted by a person while it runs; `command`: by a slash command. */
-export type RuleSource = "policy" | "flag" | "project-local" | "project" | "user" | "session" | "command";
+/**
+ * Where a rule comes from. `session`: granted by a person while it runs; `command`: by a slash command; `agent`: the
+ * definition of the agent that calls.
+ */
+export type RuleSource =
+  | "policy"
+  | "flag"
+  | "project-local"
+  | "project"
+  | "user"
+  | "session"
+  | "command"
+  | "agent";
 
 /** `Bash(git diff:*)`, or the same as an object. */
 export type Rule = string | { readonly tool: string; readonly args?: string | undefined };

@@ -4,7 +4,7 @@ import type { LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { createExecutor, type Executor } from "../tools/executor.ts";
-import type { LoopOptions } from "./loop-options.ts";
+import { type LoopOptions, maxOutputTokensOf } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
 import { type Response, receiveResponse } from "./response.ts";
 
@@ -21,8 +21,6 @@ export interface Attempt {
   /** Interrupts reach the executor until then. */
   release(): void;
 }
-
-const defaultMaxOutputTokens = 16_384;
 
 export async function makeAttempt(options: {
   loop: LoopOptions;
@@ -42,8 +40,8 @@ export async function makeAttempt(options: {
   const interruptNow = () => {
     // The message that a steering interrupt should make room for may have been taken already.
     if (loop.interrupt.requested === "steer" && loop.queue.waiting() === 0) return loop.interrupt.clear();
-    executor.interrupt();
-    stream.cancel("the user interrupted");
+    executor.interrupt(loop.interrupt.why);
+    stream.cancel(loop.interrupt.why);
   };
   const stopListening = loop.interrupt.onRequest(interruptNow);
   if (loop.interrupt.requested) interruptNow();
@@ -53,7 +51,7 @@ export async function makeAttempt(options: {
       prefix: loop.prefix,
       messages: loop.history.messages,
       previousCount: loop.history.sentCount,
-      maxOutputTokens: loop.limits.maxOutputTokens ?? loop.model.maxOutputTokens ?? defaultMaxOutputTokens,
+      maxOutputTokens: maxOutputTokensOf(loop),
       ...(loop.limits.thinking && { thinking: loop.limits.thinking }),
       signal: stream.signal,
     }),
@@ -65,7 +63,7 @@ export async function makeAttempt(options: {
   const response = await receiveResponse({
     model: loop.model,
     request,
-    claimCallId: loop.history.claimCallId,
+    claimCallId: (id) => loop.history.claimCallId(id),
     emit(event) {
       began = true;
       emit(event);

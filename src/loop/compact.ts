@@ -43,7 +43,7 @@ async function* compactHistory(
   const events = createChannel<LoopEvent>();
   const mustFit = trigger === "too-long";
   const work = unlessStopped(loop, (signal) =>
-    compaction.compact({ messages: history.messages, mustFit, signal, emit: events.push }),
+    compaction.compact({ messages: history.messages, mustFit, signal, emit: (event) => events.push(event) }),
   ).finally(() => events.close());
   // It is awaited below; until then a rejection must not count as unhandled.
   work.catch(() => {});

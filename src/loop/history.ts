@@ -19,52 +19,71 @@ export interface History {
 export type MessageDraft = Pick<Message, "role" | "content"> &
   Partial<Pick<Message, "uuid" | "response" | "queueItems" | "synthetic">>;
 
-export function createHistory(options: {
-  world: Pick<World, "clock" | "random">;
-  transcript: TranscriptWriter;
-  agentId?: string;
-  messages?: readonly Message[];
-}): History {
-  const { world, transcript, agentId } = options;
-  let messages = [...(options.messages ?? [])];
-  const callIds = new Set(messages.flatMap((message) => callIdsOf(message.content)));
+interface HistoryOptions {
+  readonly world: Pick<World, "clock" | "random">;
+  readonly transcript: TranscriptWriter;
+  readonly agentId?: string;
+  readonly messages?: readonly Message[];
+}
 
-  const history: History = {
-    sentCount: undefined,
-    get messages() {
-      return messages;
-    },
-    append(draft) {
-      const message: Message = {
-        uuid: draft.uuid ?? world.random.uuid(),
-        parentUuid: messages.at(-1)?.uuid ?? null,
-        timestamp: new Date(world.clock.now()).toISOString(),
-        ...(agentId !== undefined && { agentId }),
-        role: draft.role,
-        content: draft.content,
-        ...(draft.response && { response: draft.response }),
-        ...(draft.queueItems && draft.queueItems.length > 0 && { queueItems: draft.queueItems }),
-        ...(draft.synthetic && { synthetic: true }),
-      };
-      messages.push(message);
-      for (const id of callIdsOf(message.content)) callIds.add(id);
-      transcript.append({ type: "message", message });
-      return message;
-    },
-    restart(fresh) {
-      messages = [...fresh];
-      history.sentCount = undefined;
-      // A record says what was, so it must not grow with the history.
-      transcript.append({ type: "compaction", messages: [...fresh] });
-    },
-    claimCallId(id) {
-      const claimed = id === "" || callIds.has(id) ? `call_${world.random.uuid().replaceAll("-", "")}` : id;
-      callIds.add(claimed);
-      return claimed;
-    },
-    newUuid: () => world.random.uuid(),
-  };
-  return history;
+export function createHistory(options: HistoryOptions): History {
+  return new RecordedHistory(options);
+}
+
+class RecordedHistory implements History {
+  sentCount: number | undefined;
+  readonly #world: HistoryOptions["world"];
+  readonly #transcript: TranscriptWriter;
+  readonly #agentId: string | undefined;
+  #messages: Message[];
+  readonly #callIds: Set<string>;
+
+  constructor({ world, transcript, agentId, messages = [] }: HistoryOptions) {
+    this.#world = world;
+    this.#transcript = transcript;
+    this.#agentId = agentId;
+    this.#messages = [...messages];
+    this.#callIds = new Set(messages.flatMap((message) => callIdsOf(message.content)));
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  append(draft: MessageDraft): Message {
+    const message: Message = {
+      uuid: draft.uuid ?? this.newUuid(),
+      parentUuid: this.#messages.at(-1)?.uuid ?? null,
+      timestamp: new Date(this.#world.clock.now()).toISOString(),
+      ...(this.#agentId !== undefined && { agentId: this.#agentId }),
+      role: draft.role,
+      content: draft.content,
+      ...(draft.response && { response: draft.response }),
+      ...(draft.queueItems && draft.queueItems.length > 0 && { queueItems: draft.queueItems }),
+      ...(draft.synthetic && { synthetic: true }),
+    };
+    this.#messages.push(message);
+    for (const id of callIdsOf(message.content)) this.#callIds.add(id);
+    this.#transcript.append({ type: "message", message });
+    return message;
+  }
+
+  restart(fresh: readonly Message[]): void {
+    this.#messages = [...fresh];
+    this.sentCount = undefined;
+    // A record says what was, so it must not grow with the history.
+    this.#transcript.append({ type: "compaction", messages: [...fresh] });
+  }
+
+  claimCallId(id: string): string {
+    const claimed = id === "" || this.#callIds.has(id) ? `call_${this.newUuid().replaceAll("-", "")}` : id;
+    this.#callIds.add(claimed);
+    return claimed;
+  }
+
+  newUuid(): string {
+    return this.#world.random.uuid();
+  }
 }
 
 function callIdsOf(content: readonly Block[]): string[] {

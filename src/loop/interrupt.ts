@@ -1,9 +1,14 @@
 import { type Scope, unlessCancelled } from "../base/cancellation.ts";
 
-/** How a person breaks into a run (LO-25). `stop` ends it; `steer` makes room for a message that waits in the queue. */
+/**
+ * How a person, or the end of its time, breaks into a run (LO-25). `stop` ends it; `steer` makes room for a message
+ * that waits in the queue.
+ */
 export interface Interrupt {
   readonly requested: InterruptKind | undefined;
-  request(kind: InterruptKind): void;
+  /** In words, for whoever reads what became of the run. */
+  readonly why: string;
+  request(kind: InterruptKind, why?: string): void;
   /** A steering interrupt is over once its message was taken. */
   clear(): void;
   onRequest(listener: () => void): () => void;
@@ -12,27 +17,43 @@ export interface Interrupt {
 export type InterruptKind = "stop" | "steer";
 
 export function createInterrupt(): Interrupt {
-  let requested: InterruptKind | undefined;
-  const listeners = new Set<() => void>();
-  return {
-    get requested() {
-      return requested;
-    },
-    request(kind) {
-      // To stop is stronger than to steer.
-      if (requested === "stop") return;
-      requested = kind;
-      for (const listener of [...listeners]) listener();
-    },
-    clear() {
-      requested = undefined;
-    },
-    onRequest(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+  return new RunInterrupt();
 }
+
+class RunInterrupt implements Interrupt {
+  #requested: InterruptKind | undefined;
+  #why = byUser;
+  #listeners: (() => void)[] = [];
+
+  get requested(): InterruptKind | undefined {
+    return this.#requested;
+  }
+
+  get why(): string {
+    return this.#why;
+  }
+
+  request(kind: InterruptKind, why = byUser): void {
+    // To stop is stronger than to steer.
+    if (this.#requested === "stop") return;
+    this.#requested = kind;
+    this.#why = why;
+    for (const listener of this.#listeners) listener();
+  }
+
+  clear(): void {
+    this.#requested = undefined;
+  }
+
+  onRequest(listener: () => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    };
+  }
+}
+
+const byUser = "the user interrupted";
 
 /** `work`, or a `CancelledError` as soon as the run is cancelled or a person stops it. */
 export async function unlessStopped<T>(
@@ -41,7 +62,7 @@ export async function unlessStopped<T>(
 ): Promise<T> {
   const scope = run.scope.child();
   const stopIfAsked = () => {
-    if (run.interrupt.requested === "stop") scope.cancel("the user interrupted");
+    if (run.interrupt.requested === "stop") scope.cancel(run.interrupt.why);
   };
   const stopListening = run.interrupt.onRequest(stopIfAsked);
   stopIfAsked();

@@ -39,6 +39,8 @@ export interface LoopOptions {
   readonly contextOf: (call: ToolUseBlock, signal: AbortSignal) => ToolContext;
   readonly gate: Gate;
   readonly queue: QueuePort;
+  /** Said again after every round of tools. */
+  readonly reminder?: string;
   readonly hooks?: HooksPort;
   /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
   readonly compaction?: CompactionPort;
@@ -51,11 +53,18 @@ export interface PrefixChange {
 }
 
 export interface LoopLimits {
+  /** Of this run alone; those of all that it starts are the budget's. */
   readonly maxTurns?: number;
   readonly maxOutputTokens?: number;
   readonly thinking?: { budgetTokens: number };
   readonly concurrency: ConcurrencyLimits;
   readonly startCallsWhileStreaming: boolean;
+}
+
+const defaultMaxOutputTokens = 16_384;
+
+export function maxOutputTokensOf({ limits, model }: Pick<LoopOptions, "limits" | "model">): number {
+  return limits.maxOutputTokens ?? model.maxOutputTokens ?? defaultMaxOutputTokens;
 }
 
 /** The part of the session's queue that is addressed to this agent. */

@@ -3,57 +3,68 @@
  * surfaces: who runs, with which tools and under which rules, is handed in.
  */
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import { admitRequest } from "./admission.ts";
 import { compactIfNear, compactTooLong } from "./compact.ts";
 import type { LoopOptions, PrefixChange } from "./loop-options.ts";
-import { endOrGoOn, reasonToStop } from "./stop.ts";
+import { endOrGoOn, reasonToStop, watchTime } from "./stop.ts";
 import { beginTurn, createTurnState, startTurn } from "./turn.ts";
 
 /** Asks the model, runs the tools it calls, and goes on until it calls none. Returns why it ended. */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
   let loop = options;
   const state = createTurnState();
-  if (loop.input)
-    yield { type: "message-append", message: loop.history.append({ role: "user", ...loop.input }) };
+  const time = watchTime(loop);
+  try {
+    if (loop.input)
+      yield { type: "message-append", message: loop.history.append({ role: "user", ...loop.input }) };
 
-  for (let turn = 1; ; turn++) {
-    const stop = reasonToStop(loop, turn) ?? (yield* compactIfNear(loop, state));
-    if (stop) return stop;
-    const change = loop.renewPrefix?.();
-    if (change) {
-      loop = withPrefix(loop, change);
-      yield { type: "prefix-change", reason: change.reason };
-    }
-
-    yield { type: "turn-start", turn };
-    beginTurn(state);
-    const running = startTurn(loop, state);
-    try {
-      yield* running.events;
-    } finally {
-      await running.leave();
-    }
-    const end = await running.end;
-    yield { type: "turn-end", turn, usage: state.usage, modelMs: state.modelMs };
-
-    switch (end.kind) {
-      case "go-on":
-        break;
-      case "answer": {
-        const next = await endOrGoOn(loop, end);
-        if ("reason" in next) return next;
-        yield { type: "message-append", message: next };
-        break;
+    for (let turn = 1; ; turn++) {
+      const stop = reasonToStop(loop, turn) ?? (yield* compactIfNear(loop, state));
+      if (stop) return time.reasonOf(stop);
+      const change = loop.renewPrefix?.();
+      if (change) {
+        loop = withPrefix(loop, change);
+        yield { type: "prefix-change", reason: change.reason };
       }
-      case "too-long": {
-        const exhausted = yield* compactTooLong(loop, state, end.error);
-        if (exhausted) return exhausted;
-        break;
+      const refusal = admitRequest(loop, state, { beginsTurn: true });
+      if (refusal) return refusal;
+
+      yield { type: "turn-start", turn };
+      beginTurn(state);
+      const running = startTurn(loop, state);
+      try {
+        yield* running.events;
+      } finally {
+        await running.leave();
       }
-      case "aborted":
-        return { reason: "aborted", during: end.during, why: end.why };
-      case "failed":
-        return { reason: "model_error", error: end.error };
+      const end = await running.end;
+      yield { type: "turn-end", turn, usage: state.usage, modelMs: state.modelMs };
+
+      switch (end.kind) {
+        case "go-on":
+          break;
+        case "answer": {
+          const next = await endOrGoOn(loop, end);
+          if ("reason" in next) return time.reasonOf(next);
+          yield { type: "message-append", message: next };
+          break;
+        }
+        case "too-long": {
+          const exhausted = yield* compactTooLong(loop, state, end.error);
+          if (exhausted) return time.reasonOf(exhausted);
+          break;
+        }
+        case "aborted":
+          return time.reasonOf({ reason: "aborted", during: end.during, why: end.why });
+        case "failed":
+          return { reason: "model_error", error: end.error };
+        case "exhausted":
+          return end.end;
+      }
     }
+  } finally {
+    time.release();
+    state.reservation?.release();
   }
 }
 

@@ -15,6 +15,27 @@ export function reasonToStop(loop: LoopOptions, turn: number): LoopEnd | undefin
   return loop.budget.exhausted();
 }
 
+/** Whether the time of the budget has stopped the run: then that is why it ended, and not a person. */
+export interface TimeWatch {
+  reasonOf(end: LoopEnd): LoopEnd;
+  release(): void;
+}
+
+const unlimitedTime: TimeWatch = { reasonOf: (end) => end, release() {} };
+
+/** When its time is over a run is stopped as a person stops it: what blocks goes on to its end (LO-25). */
+export function watchTime({ budget, interrupt, scope }: LoopOptions): TimeWatch {
+  let over: LoopEnd | undefined;
+  const release = budget.onTimeOver((end) => {
+    // Whoever was first is the reason.
+    if (scope.cancelled || interrupt.requested === "stop") return;
+    over = end;
+    interrupt.request("stop", "the agent's time was up");
+  });
+  if (release === undefined) return unlimitedTime;
+  return { reasonOf: (end) => (end.reason === "aborted" && over ? over : end), release };
+}
+
 /** A reply without tool calls ends the run, unless a hook sends the agent on: then the message that does so. */
 export async function endOrGoOn(
   loop: LoopOptions,

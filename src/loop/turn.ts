@@ -2,13 +2,16 @@
 import { reasonOf, type Scope, sleep } from "../base/cancellation.ts";
 import { createChannel } from "../base/channel.ts";
 import { isCancelled, messageOf } from "../base/errors.ts";
+import { neutralizeTags } from "../base/markup.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message.ts";
 import { addUsage, noUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import { ModelError } from "../model/model-error.ts";
 import { mayAskAgain, retryDelayMs } from "../model/retry.ts";
+import { type Admission, admitRequest } from "./admission.ts";
 import { type Attempt, makeAttempt } from "./attempt.ts";
+import type { BudgetEnd } from "./budget-limit.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import type { Response } from "./response.ts";
 
@@ -19,10 +22,12 @@ export type TurnEnd =
   | { kind: "go-on" }
   | { kind: "aborted"; during: Extract<LoopEnd, { reason: "aborted" }>["during"]; why: string }
   | { kind: "too-long"; error: Error }
+  /** The answer broke off, and the budget has no room for asking again. */
+  | { kind: "exhausted"; end: BudgetEnd }
   | { kind: "failed"; error: Error };
 
 /** What one turn leaves for the next. */
-export interface TurnState {
+export interface TurnState extends Admission {
   /** Tokens that stood before the model in the last request. */
   promptTokens: number;
   /** Of the present turn, all attempts together. */
@@ -33,7 +38,13 @@ export interface TurnState {
 }
 
 export function createTurnState(): TurnState {
-  return { promptTokens: 0, usage: noUsage, modelMs: 0, compaction: { failed: false, forced: false } };
+  return {
+    promptTokens: 0,
+    usage: noUsage,
+    modelMs: 0,
+    compaction: { failed: false, forced: false },
+    reservation: undefined,
+  };
 }
 
 export function beginTurn(state: TurnState): void {
@@ -61,7 +72,8 @@ export function startTurn(loop: LoopOptions, state: TurnState): RunningTurn {
   const events = createChannel<LoopEvent>();
   const scope = loop.scope.child();
   let ended = false;
-  const end = driveTurn({ loop, state, scope, emit: events.push }).finally(() => {
+  const emit = (event: LoopEvent) => events.push(event);
+  const end = driveTurn({ loop, state, scope, emit }).finally(() => {
     ended = true;
     events.close();
   });
@@ -98,6 +110,8 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
     // What fails before it begins was asked for again by the gateway, as long as there was hope.
     if (!attempt.began || !mayAskAgain(error, tries)) return { kind: "failed", error };
     emit({ type: "response-discard", reason: error.message });
+    const exhausted = admitRequest(loop, turn.state, { beginsTurn: false });
+    if (exhausted) return { kind: "exhausted", end: exhausted };
     const delayMs = retryDelayMs({ tries, random: loop.world.random });
     emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
     if (!(await waited(turn, delayMs))) return aborted(turn, "streaming");
@@ -131,6 +145,7 @@ async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt
   const mustEnd = turn.scope.cancelled || loop.interrupt.requested === "stop";
   const queued = mustEnd ? [] : loop.queue.take();
   const content: Block[] = [...results, ...queued.flatMap((item) => item.content)];
+  if (loop.reminder !== undefined && !mustEnd) content.push(reminderBlock(loop.reminder));
   if (content.length > 0) {
     const queueItems = queued.map((item) => item.uuid);
     emit({ type: "message-append", message: loop.history.append({ role: "user", content, queueItems }) });
@@ -154,6 +169,10 @@ async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt
   }
 }
 
+function reminderBlock(text: string): Block {
+  return { type: "text", text: `<system-reminder>\n${neutralizeTags(text)}\n</system-reminder>` };
+}
+
 /** A message of nothing but thinking cannot be sent back. */
 function saysSomething(content: readonly Block[]): boolean {
   return content.some((block) => block.type === "text" || block.type === "tool_use");
@@ -161,6 +180,7 @@ function saysSomething(content: readonly Block[]): boolean {
 
 function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt): void {
   state.modelMs += modelMs;
+  state.reservation?.release();
   if (response.id === "") return;
   const { model, usage } = response;
   loop.history.sentCount = sentCount;
@@ -173,7 +193,7 @@ function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt
 async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> {
   if (loop.interrupt.requested) return true;
   const pause = scope.child();
-  const stopListening = loop.interrupt.onRequest(() => pause.cancel("the user interrupted"));
+  const stopListening = loop.interrupt.onRequest(() => pause.cancel(loop.interrupt.why));
   try {
     await sleep(loop.world.clock, delayMs, pause.signal);
     return true;
@@ -186,6 +206,6 @@ async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> 
   }
 }
 
-function aborted({ scope }: Turn, during: "streaming" | "tools"): TurnEnd {
-  return { kind: "aborted", during, why: scope.cancelled ? reasonOf(scope.signal) : "the user interrupted" };
+function aborted({ loop, scope }: Turn, during: "streaming" | "tools"): TurnEnd {
+  return { kind: "aborted", during, why: scope.cancelled ? reasonOf(scope.signal) : loop.interrupt.why };
 }

@@ -12,10 +12,12 @@ type RequestOptions = Parameters<BaseAnthropic["buildRequest"]>[0];
 
 /** A client for one endpoint: address and headers are the same for every request, so they are built once. */
 export class MessagesClient extends BaseAnthropic {
+  readonly #fetch: typeof globalThis.fetch;
   #first: BuiltRequest | undefined;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions & { fetch: typeof globalThis.fetch }) {
     super(options);
+    this.#fetch = options.fetch;
     // The SDK adds headers from the process environment; ours comes in through the world only.
     // The field is not in the SDK's types.
     const internals = this as unknown as { _options: { defaultHeaders?: unknown } };
@@ -31,6 +33,12 @@ export class MessagesClient extends BaseAnthropic {
     this.#first ??= await super.buildRequest({ ...options, body: undefined });
     const { req, url, timeout } = this.#first;
     // The body is the JSON text itself.
-    return { url, timeout, req: { ...req, signal: options.signal, body: options.body as string } };
+    const body = options.body as string;
+    return { url, timeout, req: { ...req, method: "POST", signal: options.signal, body } };
+  }
+
+  /** Without a timer and a signal of its own: whoever asks watches the time, and has a signal. */
+  override async fetchWithTimeout(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    return await this.#fetch(url, init);
   }
 }

@@ -25,7 +25,6 @@ export function createStreamReader(): StreamReader {
   let stopReason: unknown;
   let blockCount = 0;
   let calledTool = false;
-  let finished = false;
 
   const startMessage = (event: Fields): ModelEvent[] => {
     if (usage !== undefined) throw new MalformedStream("the message started twice");
@@ -76,15 +75,16 @@ export function createStreamReader(): StreamReader {
 
   const stopMessage = (): ModelEvent[] => {
     if (open.size > 0) throw new MalformedStream("the message ended before its last block did");
-    finished = true;
+    reader.finished = true;
     return [
       { type: "message-stop", stopReason: toStopReason(stopReason, calledTool), usage: usage ?? noUsage },
     ];
   };
 
-  return {
-    read(event) {
-      if (finished) return [];
+  const reader = {
+    finished: false,
+    read(event: Fields): ModelEvent[] {
+      if (reader.finished) return [];
       if (event.type !== "message_start" && usage === undefined && isKnown(event.type)) {
         throw new MalformedStream(`${event.type} came before message_start`);
       }
@@ -107,10 +107,8 @@ export function createStreamReader(): StreamReader {
           return [];
       }
     },
-    get finished() {
-      return finished;
-    },
   };
+  return reader;
 }
 
 function isKnown(type: unknown): boolean {

@@ -1,5 +1,6 @@
 /** Claude through the official SDK: one request, one stream of events, no retries of its own. */
 import type { World } from "../base/world.ts";
+import type { ModelEvent } from "../contracts/event.ts";
 import { createStreamReader } from "./anthropic-stream.ts";
 import { contextWindowOf, maxOutputTokensOf } from "./claude-models.ts";
 import type { Model } from "./model.ts";
@@ -82,7 +83,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
           return client;
         },
         serialize: () => serializer.serialize(request),
-        reader: createReader(context),
+        reader: new EventReader(context),
         context,
         stallMs: options.stallMs ?? defaultStallMs,
       }),
@@ -118,25 +119,34 @@ async function connect(options: AnthropicOptions, endpoint: Endpoint): Promise<W
   };
 }
 
-function createReader(context: ErrorContext): AnswerReader {
-  const reader = createStreamReader();
-  return {
-    read({ event, data }: ServerSentEvent) {
-      if (data === "" || event === "ping") return [];
-      const fields = parseFields(data);
-      if (event === "error" || fields.type === "error") {
-        throw refusalToModelError(refusalOfEvent(fields), context);
-      }
-      return reader.read(fields);
-    },
-    get complete() {
-      return reader.finished;
-    },
-    get finished() {
-      return reader.finished;
-    },
-    end: () => [],
-  };
+class EventReader implements AnswerReader {
+  readonly #reader = createStreamReader();
+  readonly #context: ErrorContext;
+
+  constructor(context: ErrorContext) {
+    this.#context = context;
+  }
+
+  read({ event, data }: ServerSentEvent): ModelEvent[] {
+    if (data === "" || event === "ping") return [];
+    const fields = parseFields(data);
+    if (event === "error" || fields.type === "error") {
+      throw refusalToModelError(refusalOfEvent(fields), this.#context);
+    }
+    return this.#reader.read(fields);
+  }
+
+  get complete(): boolean {
+    return this.#reader.finished;
+  }
+
+  get finished(): boolean {
+    return this.#reader.finished;
+  }
+
+  end(): ModelEvent[] {
+    return [];
+  }
 }
 
 function refusalOf(error: InstanceType<Sdk["APIError"]>): ProviderRefusal {

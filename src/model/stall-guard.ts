@@ -1,8 +1,7 @@
 /** Waiting for a server that may fall silent, under a signal that may fire. */
 
-import { reasonOf } from "../base/cancellation.ts";
-import { CancelledError } from "../base/errors.ts";
-import type { Clock } from "../base/world.ts";
+import { cancelledErrorOf } from "../base/cancellation.ts";
+import type { Clock, Timer } from "../base/world.ts";
 
 export interface StallGuard {
   /** For the request itself: fires when the caller cancels, when the server stalls, and when it is given up. */
@@ -18,74 +17,86 @@ export interface StallGuard {
   release(options: { complete: boolean }): void;
 }
 
-export function createStallGuard(options: {
-  clock: Clock;
-  stallMs: number;
-  signal: AbortSignal;
-  onStall: () => Error;
-}): StallGuard {
-  const { clock, signal } = options;
-  const request = new AbortController();
-  let stallMs = options.stallMs;
-  let waiting: { since: number; reject: (error: Error) => void } | undefined;
+interface GuardOptions {
+  readonly clock: Clock;
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+  readonly onStall: () => Error;
+}
 
-  const end = (error: Error) => {
-    request.abort(error);
-    waiting?.reject(error);
-  };
-  const onAbort = () =>
-    end(
-      signal.reason instanceof CancelledError
-        ? signal.reason
-        : new CancelledError(reasonOf(signal), signal.reason),
-    );
+export function createStallGuard(options: GuardOptions): StallGuard {
+  return new SilenceGuard(options);
+}
 
-  // One timer that looks when it fires, instead of one per chunk.
-  const watch = (delayMs: number) =>
-    clock.setTimer(
-      delayMs,
-      () => {
-        const silentMs = waiting === undefined ? 0 : clock.monotonicMs() - waiting.since;
-        if (silentMs >= stallMs) end(options.onStall());
-        else timer = watch(stallMs - silentMs);
-      },
-      { unref: true },
-    );
-  let timer = watch(stallMs);
+class SilenceGuard implements StallGuard {
+  readonly #options: GuardOptions;
+  readonly #request = new AbortController();
+  readonly #onAbort = () => this.#end(cancelledErrorOf(this.#options.signal));
+  #stallMs: number;
+  #timer: Timer;
+  #waitingSince: number | undefined;
+  #rejectWaiting: ((error: Error) => void) | undefined;
 
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#stallMs = options.stallMs;
+    this.#timer = this.#watch(options.stallMs);
+    if (options.signal.aborted) this.#onAbort();
+    else options.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
 
-  return {
-    signal: request.signal,
-    waitFor: (work) =>
-      new Promise((resolve, reject) => {
-        if (request.signal.aborted) {
-          work.catch(() => {});
-          reject(request.signal.reason);
-          return;
-        }
-        waiting = { since: clock.monotonicMs(), reject };
-        work.then(
-          (value) => {
-            waiting = undefined;
-            resolve(value);
-          },
-          (error: unknown) => {
-            waiting = undefined;
-            reject(error);
-          },
-        );
-      }),
-    limitTo(limitMs) {
-      stallMs = limitMs;
-      timer.cancel();
-      timer = watch(limitMs);
-    },
-    release({ complete }) {
-      timer.cancel();
-      signal.removeEventListener("abort", onAbort);
-      if (!complete) request.abort();
-    },
-  };
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  waitFor<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { signal } = this.#request;
+      if (signal.aborted) {
+        work.catch(() => {});
+        reject(signal.reason);
+        return;
+      }
+      this.#waitingSince = this.#options.clock.monotonicMs();
+      this.#rejectWaiting = reject;
+      work.then(
+        (value) => {
+          this.#waitingSince = undefined;
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#waitingSince = undefined;
+          reject(error);
+        },
+      );
+    });
+  }
+
+  limitTo(stallMs: number): void {
+    this.#stallMs = stallMs;
+    this.#timer.cancel();
+    this.#timer = this.#watch(stallMs);
+  }
+
+  release({ complete }: { complete: boolean }): void {
+    this.#timer.cancel();
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
+    if (!complete) this.#request.abort();
+  }
+
+  /** One timer that looks when it fires, instead of one per chunk. */
+  #watch(delayMs: number): Timer {
+    const { clock, onStall } = this.#options;
+    const look = () => {
+      const silentMs = this.#waitingSince === undefined ? 0 : clock.monotonicMs() - this.#waitingSince;
+      if (silentMs >= this.#stallMs) this.#end(onStall());
+      else this.#timer = this.#watch(this.#stallMs - silentMs);
+    };
+    return clock.setTimer(delayMs, look, { unref: true });
+  }
+
+  #end(error: Error): void {
+    this.#request.abort(error);
+    this.#rejectWaiting?.(error);
+  }
 }

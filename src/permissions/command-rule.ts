@@ -160,7 +160,7 @@ function chunksOf(words: readonly RuleWord[]): string[] {
 }
 
 /** In one pass, however many stars there are: no pattern and no command makes it slow. */
-function matchesChunks(chunks: readonly string[], text: string): boolean {
+export function matchesChunks(chunks: readonly string[], text: string): boolean {
   const first = chunks[0] ?? "";
   const last = chunks.at(-1) ?? "";
   if (!text.startsWith(first)) return false;

@@ -1,6 +1,7 @@
 /** What there is to say about one path: which rules mean it, and where it leads. */
 import { join } from "node:path";
 import { type LocatedPath, type PathLocator, wayInside } from "./locate-path.ts";
+import type { OwnFolder } from "./own-folders.ts";
 import { matchesPattern } from "./path-pattern.ts";
 import { isProtectedPath } from "./protected-paths.ts";
 import type { Behavior, ParsedRule } from "./rule.ts";
@@ -14,6 +15,7 @@ export interface PathSurroundings {
   readonly root: string;
   readonly roots: readonly string[];
   readonly sessionFolders: readonly string[];
+  readonly ownFolders: readonly OwnFolder[];
 }
 
 export interface PathFacts {
@@ -26,6 +28,8 @@ export interface PathFacts {
   /** It is one of the working folders itself. */
   readonly isRoot: boolean;
   readonly ofSession: boolean;
+  /** It leads into a folder of the agent's own: to the folder itself, or to something in it. */
+  readonly own: "folder" | "content" | undefined;
   readonly isProtected: boolean;
   readonly resolved: boolean;
   /** Where it leads; undefined when that can not be known. */
@@ -73,6 +77,7 @@ export async function inspectPath(
     inside: ways.length > 0,
     isRoot: ways.includes(""),
     ofSession,
+    own: ownership(located, surroundings),
     isProtected: use.changes && (await isProtected(located, surroundings)),
     resolved: located.real !== undefined,
     real: located.real,
@@ -81,12 +86,19 @@ export async function inspectPath(
 
 async function isProtected(
   { named, real }: LocatedPath,
-  { locator, roots }: PathSurroundings,
+  { locator, roots, ownFolders }: PathSurroundings,
 ): Promise<boolean> {
-  if (isProtectedPath(named, roots)) return true;
+  if (isProtectedPath(named, [...roots, ...ownFolders.map((folder) => folder.named)])) return true;
   if (real === undefined) return false;
   const realRoots = await Promise.all(roots.map((root) => locator.realFolder(root)));
-  return isProtectedPath(real, [...realRoots, ...roots]);
+  return isProtectedPath(real, [...realRoots, ...roots, ...ownFolders.map((folder) => folder.real)]);
+}
+
+function ownership({ real }: LocatedPath, { ownFolders, ignoreCase }: PathSurroundings): PathFacts["own"] {
+  if (real === undefined) return undefined;
+  const ways = ownFolders.map((folder) => wayInside(folder.real, real, ignoreCase));
+  if (ways.some((way) => way !== undefined && way !== "")) return "content";
+  return ways.includes("") ? "folder" : undefined;
 }
 
 /** The ways to it from those of the folders that it leads into. */

@@ -3,12 +3,13 @@
  * redirect is a write to its path, and one denied part denies the whole.
  */
 import type { PermissionDecision, PermissionMode } from "../contracts/permission.ts";
+import { findAllowing, findAllowingAll, isPrefixOf } from "./allowing-rule.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { findRiskyWord } from "./command-risks.ts";
-import { matchesExactly, namedWords } from "./command-rule.ts";
 import { isHarmlessVariable, variableOf } from "./environment-names.ts";
 import { commandsIn, findDenied, findForbidding } from "./forbidden-command.ts";
 import type { PathSurroundings } from "./inspect-path.ts";
+import { onlyReads } from "./path-access.ts";
 import { isPlainFileCommand } from "./plain-file-command.ts";
 import { judgeReading, programName } from "./read-only-command.ts";
 import type { ParsedRule } from "./rule.ts";
@@ -48,13 +49,7 @@ export async function judgeShell(question: ShellQuestion): Promise<PermissionDec
     findForbidding(command, parts, { deny: rules("deny"), ask: rules("ask") }) ?? restrictions[0];
   if (forbidding !== undefined) return forbidding;
 
-  const whole = rules("allow").find(
-    (rule) =>
-      rule.content === undefined ||
-      (rule.content.kind === "command" &&
-        /^(exact|script)$/.test(rule.content.command.kind) &&
-        rule.content.command.content === command.trim()),
-  );
+  const whole = findAllowingAll(command, rules("allow"));
   return whole === undefined ? await judge.all() : allowedBy(whole);
 }
 
@@ -95,18 +90,19 @@ function createCommandJudge(
     if (parts.functionCalls.has(part))
       return { decision: "allow", reason: "what the function does is allowed" };
     const risky = findRiskyWord(part.program ?? "", part.words);
-    const partly = allowRules.some(
-      (each) => each.content?.kind === "command" && matchesExactly(each.content.command, part.words),
-    );
+    const partly = allowRules.some((each) => isPrefixOf(each, part));
     if (partly && part.carried.length > 0)
       return { decision: "allow", reason: "it and what it starts are allowed" };
     if (risky !== undefined && partly) return ask(part, risky.why);
     const writes = await whyNotReading(part);
     if (writes === undefined) return { decision: "allow", reason: "it only reads" };
-    if (mode === "acceptEdits" && isPlainFileCommand(part) && (await paths.areInside(part)))
+    if (isPlainFileCommand(part) && (await paths.areAccepted(part)))
       return {
         decision: "allow",
-        reason: "plain file commands inside the working folders are accepted in this mode",
+        reason:
+          mode === "acceptEdits"
+            ? "plain file commands inside the working folders are accepted in this mode"
+            : "it stays in a folder of the agent's own",
       };
     return ask(part, `no rule allows it and it is not known to only read (${writes})`);
   };
@@ -189,41 +185,5 @@ function createCommandJudge(
 }
 
 function planDenial(part: string, why: string): PermissionDecision {
-  return { decision: "deny", reason: `plan mode only reads: ${why}, in "${part}"`, part };
-}
-
-/** An allow rule that means this command, and all that it starts, by name. */
-function findAllowing(part: CommandPart, rules: readonly ParsedRule[]): ParsedRule | undefined {
-  const risky = findRiskyWord(part.program ?? "", part.words);
-  const variables = part.assignments.filter((each) => !isHarmlessVariable(variableOf(each)));
-  const needed = Math.max(risky?.index ?? -1, ...startsWithin(part));
-  return rules.find((rule) => {
-    if (rule.content?.kind !== "command") return false;
-    const { command } = rule.content;
-    if (part.hidden !== undefined && command.kind !== "exact") return false;
-    const withAssignments =
-      part.assignments.length > 0
-        ? matchesExactly(command, [...part.assignments.map(literal), ...part.words])
-        : false;
-    if (withAssignments) return namedWords(command) > needed + part.assignments.length;
-    return variables.length === 0 && matchesExactly(command, part.words) && namedWords(command) > needed;
-  });
-}
-
-function literal(text: string) {
-  return {
-    text,
-    source: text,
-    kind: /[$`]/.test(text) ? ("computed" as const) : ("literal" as const),
-    single: true,
-    mayBeOption: false,
-  };
-}
-
-/** Where the commands begin that it starts, counted in its own words. */
-function startsWithin(part: CommandPart): number[] {
-  return part.carried.flatMap(({ part: inner, start }) => [
-    start,
-    ...startsWithin(inner).map((each) => each + start),
-  ]);
+  return { decision: "deny", reason: `${onlyReads}: ${why}, in "${part}"`, part };
 }

@@ -1,5 +1,7 @@
 /** Whether a call may run that is neither a shell command nor about a file. */
 import type { PermissionDecision, PermissionMode } from "../contracts/permission.ts";
+import { matchesName } from "./name-rule.ts";
+import { onlyReads } from "./path-access.ts";
 import { hostOf, type ParsedRule } from "./rule.ts";
 import { citeRule } from "./rule-book.ts";
 import { reachesNetwork, touchesOnlySession } from "./tool-kinds.ts";
@@ -31,8 +33,7 @@ export function judgeTool(question: ToolQuestion): PermissionDecision {
   if (denied !== undefined) return decide("deny", `${about} is denied`, denied);
   const changes =
     !question.isReadOnly && !touchesOnlySession(toolName) && !/^Web(Fetch|Search)$/.test(toolName);
-  if (mode === "plan" && changes)
-    return decide("deny", `plan mode only reads, and ${toolName} can change things`);
+  if (mode === "plan" && changes) return decide("deny", `${onlyReads}, and ${toolName} can change things`);
   if (mode === "bypassPermissions") return decide("allow", "permissions are bypassed");
   const asked = rules.ask.find((rule) => meansCall(rule, question) === "yes");
   if (asked !== undefined) return decide("ask", `${about} is to be asked`, asked);
@@ -49,12 +50,13 @@ export function judgeTool(question: ToolQuestion): PermissionDecision {
 
 /** What the call is about, in the words of its rules: a host, the type of an agent, the name of a skill. */
 export function subjectOf({ toolName, input }: Pick<ToolQuestion, "toolName" | "input">): string | undefined {
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  const text = (value: unknown) =>
+    typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
   switch (toolName) {
     case "WebFetch":
       return hostOf(text(input.url) ?? "");
     case "Agent":
-      return text(input.subagent_type) ?? text(input.agent_type) ?? "general-purpose";
+      return text(input.subagent_type) ?? "general-purpose";
     case "Skill":
     case "SlashCommand":
       return text(input.skill ?? input.command ?? input.name)
@@ -65,7 +67,11 @@ export function subjectOf({ toolName, input }: Pick<ToolQuestion, "toolName" | "
   }
 }
 
-function meansCall(rule: ParsedRule, question: ToolQuestion): "yes" | "maybe" | "no" {
+/** `maybe`: what the call is about is not known. */
+export function meansCall(
+  rule: ParsedRule,
+  question: Pick<ToolQuestion, "toolName" | "input">,
+): "yes" | "maybe" | "no" {
   if (rule.content === undefined) return "yes";
   const subject = subjectOf(question)?.trim();
   // A restriction on one host must not be void for an address that nobody understands.
@@ -74,7 +80,7 @@ function meansCall(rule: ParsedRule, question: ToolQuestion): "yes" | "maybe" | 
     case "domain":
       return subject === rule.content.domain || subject.endsWith(`.${rule.content.domain}`) ? "yes" : "no";
     case "name":
-      return rule.content.expression.test(subject) ? "yes" : "no";
+      return matchesName(rule.content.names, subject) ? "yes" : "no";
     default:
       return "no";
   }

@@ -4,6 +4,9 @@ import { inspectPath, type PathFacts, type PathSurroundings } from "./inspect-pa
 import type { Behavior } from "./rule.ts";
 import { citeRule } from "./rule-book.ts";
 
+/** How a refusal of plan mode begins. */
+export const onlyReads = "plan mode only reads";
+
 export interface PathUse {
   readonly path: string;
   readonly folder: string;
@@ -66,7 +69,7 @@ export function restrictionOn(
       ...citeRule(facts.deny),
     };
   if (use.access === "write" && mode === "plan")
-    return { decision: "deny", reason: `plan mode only reads, and this writes ${part}`, part };
+    return { decision: "deny", reason: `${onlyReads}, and this writes ${part}`, part };
   // A link to nowhere may lead to a protected file by the time it is written.
   if (use.access === "write" && !facts.resolved)
     return {
@@ -100,6 +103,8 @@ export function permissionFor(facts: PathFacts, use: PathUse, mode: PermissionMo
     if (facts.inside) return { decision: "allow", reason: "it only reads inside the working folders" };
     if (facts.ofSession) return { decision: "allow", reason: "it reads the session's own files" };
   }
+  if (facts.own === "content" || (facts.own === "folder" && use.access === "read"))
+    return { decision: "allow", reason: "it stays in a folder of the agent's own" };
   if (facts.allow !== undefined)
     return {
       decision: "allow",

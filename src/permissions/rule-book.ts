@@ -1,5 +1,6 @@
 /** The rules of all sources together. A rule that is broken forbids more than it says, never less. */
 import type { PermissionDecision, Rule, RuleProblem, SourcedRules } from "../contracts/permission.ts";
+import { matchesChunks } from "./command-rule.ts";
 import { type Behavior, canonicalTool, type ParsedRule, parseRule, type RuleOrigin } from "./rule.ts";
 
 export interface RuleBook {
@@ -7,8 +8,6 @@ export interface RuleBook {
   rulesFor(behavior: Behavior, names: ReadonlySet<string>): readonly ParsedRule[];
   add(rules: SourcedRules): void;
   readonly problems: readonly RuleProblem[];
-  /** The same book with other allow rules, but for those that a person granted for the session. */
-  withAllow(rules: readonly Rule[]): RuleBook;
 }
 
 export interface RuleBookOptions {
@@ -23,7 +22,6 @@ export function createRuleBook(options: RuleBookOptions): RuleBook {
   const parsed = { deny: [] as ParsedRule[], ask: [] as ParsedRule[], allow: [] as ParsedRule[] };
   const problems: RuleProblem[] = [];
   const found = new Map<string, readonly ParsedRule[]>();
-  const replaced = new WeakMap<readonly Rule[], RuleBook>();
 
   const add = (rules: SourcedRules): void => {
     found.clear();
@@ -75,23 +73,6 @@ export function createRuleBook(options: RuleBookOptions): RuleBook {
       found.set(key, rules);
       return rules;
     },
-    withAllow(allow) {
-      const known = replaced.get(allow);
-      if (known !== undefined) return known;
-      const book = createRuleBook({ ...options, rules: [{ source: "command", allow }] });
-      const view: RuleBook = {
-        ...book,
-        rulesFor: (behavior, names) =>
-          behavior === "allow"
-            ? [
-                ...book.rulesFor("allow", names),
-                ...parsed.allow.filter((rule) => rule.source === "session" && isAbout(rule, names, "allow")),
-              ]
-            : this.rulesFor(behavior, names),
-      };
-      replaced.set(allow, view);
-      return view;
-    },
   };
 }
 
@@ -111,7 +92,8 @@ function isAbout(rule: ParsedRule, names: ReadonlySet<string>, behavior: Behavio
   return false;
 }
 
-function namesTool(given: string, toolName: string, behavior: Behavior): boolean {
+/** `given` may be `*`, an MCP server (`mcp__server`) or a pattern of MCP tools (`mcp__server__*`). */
+export function namesTool(given: string, toolName: string, behavior: Behavior): boolean {
   if (given === "*") return true;
   // A name in the wrong case must not make a restriction void.
   const fold = (text: string) => (behavior === "allow" ? text : text.toLowerCase());
@@ -119,6 +101,5 @@ function namesTool(given: string, toolName: string, behavior: Behavior): boolean
   if (rule === name) return true;
   if (!rule.startsWith("mcp__")) return false;
   if (!rule.includes("*")) return /^mcp__(?:(?!__).)+$/.test(rule) && name.startsWith(`${rule}__`);
-  const source = rule.replace(/[.-]/g, "\\$&").replace(/\*+/g, ".*");
-  return new RegExp(`^${source}$`, "s").test(name);
+  return matchesChunks(rule.split(/\*+/), name);
 }

@@ -1,6 +1,7 @@
 /** A rule as people write it, and as it was understood. */
 import type { Rule, RuleProblem, RuleSource } from "../contracts/permission.ts";
 import { type CommandRule, parseCommandRule } from "./command-rule.ts";
+import { type NameRule, parseNameRule } from "./name-rule.ts";
 import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
 
 export type Behavior = RuleProblem["behavior"];
@@ -21,8 +22,8 @@ export type RuleContent =
   | { readonly kind: "command"; readonly command: CommandRule }
   | { readonly kind: "path"; readonly pattern: PathPattern }
   | { readonly kind: "domain"; readonly domain: string }
-  /** The name of an agent or a skill; `*` stands for anything. */
-  | { readonly kind: "name"; readonly expression: RegExp };
+  /** Of agents or skills. */
+  | { readonly kind: "name"; readonly names: NameRule };
 
 export interface RuleOrigin {
   readonly source: RuleSource;
@@ -49,7 +50,7 @@ export function parseRule(
 
 /** One name for tools that have two. */
 export function canonicalTool(name: string): string {
-  return name === "Task" ? "Agent" : name;
+  return name.toLowerCase() === "task" ? "Agent" : name;
 }
 
 function textOf(rule: unknown): string {
@@ -121,7 +122,10 @@ function parseContent(tool: string, content: string, ignoreCase: boolean): RuleC
     const domain = parseDomain(content.trim());
     return domain === undefined ? 'expected "domain:" and the name of a host' : { kind: "domain", domain };
   }
-  if (tool === "Agent" || tool === "Skill") return parseName(content.trim());
+  if (tool === "Agent" || tool === "Skill") {
+    const names = parseNameRule(content);
+    return typeof names === "string" ? names : { kind: "name", names };
+  }
   return `a rule for ${tool} can not have a condition in parentheses`;
 }
 
@@ -138,11 +142,4 @@ export function hostOf(address: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseName(content: string): RuleContent | string {
-  const name = content.replace(/^\//, "").replace(/\s*:\*$/, "*");
-  if (name === "") return "there is no name between the parentheses";
-  const source = name.replace(/[\\^$.+?()[\]{}|/]/g, "\\$&").replace(/\*+/g, "[^]*");
-  return { kind: "name", expression: new RegExp(`^${source}$`, "i") };
 }

@@ -55,6 +55,14 @@ export interface ShellParts {
   readonly empty: boolean;
 }
 
+/** Nothing is kept there. */
+export function isDevice(file: FilePart): boolean {
+  return (
+    file.word?.kind === "literal" &&
+    /^\/dev\/(null|stdin|stdout|stderr|fd\/\d+|zero|tty)$/.test(file.word.text)
+  );
+}
+
 /** Long enough to recognise, short enough for a prompt. */
 export function shorten(text: string): string {
   const line = text.trim();

@@ -9,7 +9,7 @@ import { mayMeet } from "./path-pattern.ts";
 import type { ParsedRule } from "./rule.ts";
 import { citeRule } from "./rule-book.ts";
 import { type Folders, likelyPathsOf, literalPathOf } from "./shell-folders.ts";
-import type { CommandPart, FilePart, ShellParts } from "./shell-parts.ts";
+import { type CommandPart, type FilePart, isDevice, type ShellParts } from "./shell-parts.ts";
 import type { ShellWord } from "./shell-words.ts";
 
 export interface ShellPaths {
@@ -19,8 +19,11 @@ export interface ShellPaths {
   whyNotRedirected(): Promise<PermissionDecision | undefined>;
   /** Why these files can not be read without a question. */
   whyNotReadable(part: CommandPart, files: CommandFiles): Promise<string | undefined>;
-  /** All files of a plain file command lead into the working folders, and none is a working folder itself. */
-  areInside(part: CommandPart): Promise<boolean>;
+  /**
+   * All files of a plain file command lead to where the mode accepts changes, or into a folder of the agent's own,
+   * and none is such a folder itself.
+   */
+  areAccepted(part: CommandPart): Promise<boolean>;
   standsInside(part: CommandPart): Promise<boolean>;
   /** By letters alone. */
   isKnownInside(folder: ShellWord, part: CommandPart): boolean;
@@ -100,7 +103,7 @@ export function createShellPaths(options: {
     const uses = usesOf(here, { access: "read", folders: part.folders, likely: false });
     if (uses === undefined) return false;
     const all = await Promise.all(uses.map(judge));
-    return all.every(({ facts }) => facts.inside);
+    return all.every(({ facts }) => facts.inside || facts.own !== undefined);
   };
 
   return {
@@ -141,7 +144,8 @@ export function createShellPaths(options: {
       const around = files.looksAround && !(await standsInside(part));
       return around ? "it looks at a folder that is not a working folder, or not known" : undefined;
     },
-    async areInside(part) {
+    async areAccepted(part) {
+      if (mode !== "acceptEdits" && surroundings.ownFolders.length === 0) return false;
       const { reads, writes } = filesOfCommand(part);
       const needed = [
         ...reads.map((word) => ({ word, access: "read" as const })),
@@ -152,16 +156,12 @@ export function createShellPaths(options: {
         if (uses === undefined || (word.kind === "pattern" && !isPlainPattern(word))) return false;
         for (const use of uses) {
           const { facts } = await judge(use);
-          // The folder of a pattern may be a working folder; the pattern means what is in it.
-          if (
-            !facts.inside ||
-            (facts.isRoot &&
-              word.kind === "literal" &&
-              access === "write" &&
-              part.program !== "cp" &&
-              part.program !== "mv")
-          )
-            return false;
+          // The folder of a pattern may be one of them; the pattern means what is in it.
+          const isFolder = facts.own === undefined ? facts.isRoot : facts.own === "folder";
+          const mayBeFolder = word.kind !== "literal" || part.program === "cp" || part.program === "mv";
+          const isThere =
+            facts.own !== undefined || (facts.inside && (access === "read" || mode === "acceptEdits"));
+          if (!isThere || (access === "write" && isFolder && !mayBeFolder)) return false;
         }
       }
       return true;
@@ -178,14 +178,6 @@ export function createShellPaths(options: {
 }
 
 const here: ShellWord = { text: ".", source: ".", kind: "literal", single: true, mayBeOption: false };
-
-/** Nothing is kept there. */
-function isDevice(file: FilePart): boolean {
-  return (
-    file.word?.kind === "literal" &&
-    /^\/dev\/(null|stdin|stdout|stderr|fd\/\d+|zero|tty)$/.test(file.word.text)
-  );
-}
 
 /** The shell opens network connections for these names. */
 function isNetwork(file: FilePart): boolean {

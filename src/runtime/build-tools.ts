@@ -26,12 +26,14 @@ export function buildTools(options: {
   world: World;
   settings: Settings;
   surface: Surface | undefined;
+  /** The one that starts agents. */
+  agent?: Tool;
   extra: readonly Tool[];
   /** Tools that are denied as a whole are not even shown. */
-  hidden: ReadonlySet<string>;
+  isHidden?: (toolName: string) => boolean;
   output?: { schema: Readonly<Record<string, unknown>>; onValue: (value: unknown) => void };
 }): Tool[] {
-  const { surface, extra, hidden, output } = options;
+  const { surface, extra, isHidden, output } = options;
   const builtIn: Tool[] = [
     createReadTool(),
     createWriteTool(),
@@ -45,11 +47,12 @@ export function buildTools(options: {
     createTodoWriteTool(),
     createAskUserQuestionTool({ ask: surface?.askQuestions }),
     ...createPlanModeTools({ approvePlan: surface?.approvePlan }),
+    ...(options.agent ? [options.agent] : []),
     ...(output ? [createStructuredOutputTool({ jsonSchema: output.schema, onValue: output.onValue })] : []),
   ];
   const extraNames = new Set(extra.map((tool) => tool.name));
   return [...builtIn.filter((tool) => !extraNames.has(tool.name)), ...extra].filter(
-    (tool) => !hidden.has(tool.name),
+    (tool) => !isHidden?.(tool.name),
   );
 }
 

@@ -50,8 +50,8 @@ describe("a session", () => {
     expect((await run(session, "more")).text).toBe("again");
     await session.close();
     const path = session.transcriptPath ?? "";
-    const { files, random } = createNodeWorld();
-    const loaded = await loadTranscript({ world: { files, random }, path });
+    const { files } = createNodeWorld();
+    const loaded = await loadTranscript({ world: { files }, path });
     expect(loaded.head).toMatchObject({ sessionId: session.id, cwd: workspace.path });
     expect(loaded.prefix?.tools.map((tool) => tool.name)).toEqual(session.toolNames);
     expect(loaded.messages).toEqual(session.messages);

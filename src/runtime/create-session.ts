@@ -1,4 +1,5 @@
 /** The composition root: everything below is made here, once per session, and handed to the loop. */
+import { join } from "node:path";
 import { createScope } from "../base/cancellation.ts";
 import { CadreError } from "../base/errors.ts";
 import { createRedactor, runtimeSecrets } from "../base/secrets.ts";
@@ -9,49 +10,113 @@ import { noUsage } from "../contracts/usage.ts";
 import { assertPriceKnown, createBudget } from "../loop/budget.ts";
 import { createHistory } from "../loop/history.ts";
 import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
-import type { LoopOptions } from "../loop/loop-options.ts";
+import type { LoopOptions, PrefixChange } from "../loop/loop-options.ts";
 import { runLoop } from "../loop/query-loop.ts";
+import { createRunRecorder } from "../loop/run-recorder.ts";
+import type { Model } from "../model/model.ts";
 import { costOfRequest } from "../model/pricing.ts";
 import { createQueue, type Queue } from "../tasks/queue.ts";
+import { createTaskRegistry } from "../tasks/registry.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore } from "../tools/result-store.ts";
+import { describeTool, type Tool } from "../tools/tool.ts";
 import type { AgentScope } from "../tools/tool-context.ts";
+import { createAgentTranscripts } from "../transcript/agent-transcripts.ts";
 import { sessionFiles } from "../transcript/location.ts";
-import { transcriptVersion } from "../transcript/record.ts";
 import { createUnkeptTranscript } from "../transcript/writer.ts";
 import { childEnvironment } from "../workspace/child-environment.ts";
+import { agentLoaderFor } from "./agent-loader.ts";
+import { beginConversation } from "./begin-conversation.ts";
 import { buildTools } from "./build-tools.ts";
 import { permissionSetup } from "./permission-setup.ts";
-import { createRunRecorder } from "./run-recorder.ts";
+import { runResult } from "./run-result.ts";
 import type { RunResult, Session, SessionOptions } from "./session.ts";
+import { createSessionAgents, defaultMaxLiveAgents } from "./session-agents.ts";
+import { sessionLimits } from "./session-limits.ts";
 import { createSessionPermissions } from "./session-permissions.ts";
 import { createSessionTranscript } from "./session-transcript.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
 import { userContent } from "./user-content.ts";
 
 export function createSession(options: SessionOptions): Session {
-  const { world, cwd, model, settings, surface } = options;
-  const id = options.sessionId ?? world.random.uuid();
-  const files = sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
+  const { world, cwd, model, settings, surface, restored } = options;
+  const id = restored?.id ?? options.sessionId ?? world.random.uuid();
+  const files = restored?.files ?? sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
+  const keeps = options.keepTranscript !== false;
   const additionalFolders = [
     ...(options.additionalFolders ?? []),
     ...(settings.permissions?.additionalDirectories ?? []),
   ];
   const setup = permissionSetup(options);
-  const limits = {
-    maxCostUsd: options.maxCostUsd ?? settings.budgets?.session?.usd,
-    maxTokens: options.maxTokens ?? settings.budgets?.session?.tokens,
-  };
+  const limits = sessionLimits(options);
   const priceOf: LoopOptions["priceOf"] = (modelId, usage) => costOfRequest(model, modelId, usage);
   assertPriceKnown({ modelId: model.id, priceKnown: priceOf(model.id, noUsage) !== undefined, limits });
 
+  const transcript = keeps
+    ? createSessionTranscript({ world, files, ...(restored && { lock: restored.lock }) })
+    : createUnkeptTranscript();
+  const queue = createQueue({
+    async record(item) {
+      transcript.append({ type: "queue", item });
+      await transcript.durable();
+    },
+    ...(restored && { restored: restored.waiting }),
+  });
+  const tasks = createTaskRegistry({ clock: world.clock });
+  const { gate, permissions, modeChanged } = createSessionPermissions({
+    world,
+    cwd,
+    engine: setup.engine,
+    sessionFolders: [files.folder],
+    ...(options.permissionTimeoutMs !== undefined && { questionTimeoutMs: options.permissionTimeoutMs }),
+    record: (decision) => transcript.append(decision),
+  });
+  const loopLimits = {
+    concurrency: {
+      tool: settings.maxToolConcurrency ?? 10,
+      agent: settings.maxLiveAgents ?? defaultMaxLiveAgents,
+    },
+    startCallsWhileStreaming: settings.streamingTools ?? true,
+  };
+  const agentTranscripts = keeps
+    ? (restored?.transcripts ?? createAgentTranscripts({ world, folder: files.subagents }))
+    : undefined;
+  const agents = createSessionAgents({
+    world,
+    sessionId: id,
+    settings,
+    definitions: agentLoaderFor({
+      world,
+      cwd,
+      settings,
+      ...(options.settingsSources && { settingsSources: options.settingsSources }),
+      ...(options.pluginFolders && { pluginFolders: options.pluginFolders }),
+      ...(options.agents && { flag: options.agents }),
+      ...(options.agentDefinitions && { library: options.agentDefinitions }),
+    }),
+    // What it hands in is the answer of the session, which is the main agent's to give.
+    tools: () => tools.filter(({ name }) => name !== "StructuredOutput"),
+    isHidden: setup.engine.isDenied,
+    mayStart: (agentType) => setup.engine.mayStartAgent(agentType),
+    mayRead: (path, { folder, permissions: limits }) => setup.engine.mayRead(path, folder, limits),
+    modelNamed: options.modelNamed ?? noOtherModel,
+    gate,
+    queue,
+    tasks,
+    transcripts: agentTranscripts,
+    folders: { results: files.results, scratch: join(files.folder, "scratch") },
+    loopLimits,
+    contributors: options.contributors ?? [],
+    routes: options.routes ?? [],
+  });
   let structuredOutput: unknown;
-  const tools = buildTools({
+  let tools = buildTools({
     world,
     settings,
     surface,
+    agent: agents.tool,
     extra: options.tools ?? [],
-    hidden: setup.hiddenTools,
+    isHidden: setup.engine.isDenied,
     ...(options.outputSchema && {
       output: {
         schema: options.outputSchema,
@@ -61,43 +126,23 @@ export function createSession(options: SessionOptions): Session {
       },
     }),
   });
-  const prefix = {
-    system: renderSystemPrompt({
-      world,
-      cwd,
-      additionalFolders,
-      ...(options.systemPrompt !== undefined && { replacement: options.systemPrompt }),
-      ...(options.appendSystemPrompt !== undefined && { addition: options.appendSystemPrompt }),
-    }),
-    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-  };
-
-  const transcript =
-    options.keepTranscript === false ? createUnkeptTranscript() : createSessionTranscript({ world, files });
-  transcript.append({
-    type: "head",
-    version: transcriptVersion,
-    sessionId: id,
-    cwd,
-    timestamp: new Date(world.clock.now()).toISOString(),
-  });
-  transcript.append({ type: "prefix", model: model.id, ...prefix, reason: "start of the session" });
-  const history = createHistory({ world, transcript });
-  const queue = createQueue({
-    async record(item) {
-      transcript.append({ type: "queue", item });
-      await transcript.durable();
+  let prefix = beginConversation({
+    transcript,
+    restored,
+    modelId: model.id,
+    head: { sessionId: id, cwd, timestamp: new Date(world.clock.now()).toISOString() },
+    fresh: {
+      system: renderSystemPrompt({
+        world,
+        cwd,
+        additionalFolders,
+        ...(options.systemPrompt !== undefined && { replacement: options.systemPrompt }),
+        ...(options.appendSystemPrompt !== undefined && { addition: options.appendSystemPrompt }),
+      }),
+      tools: tools.map(describeTool),
     },
   });
-
-  const { gate, permissions, modeChanged } = createSessionPermissions({
-    world,
-    cwd,
-    engine: setup.engine,
-    sessionFolders: [files.folder],
-    ...(options.permissionTimeoutMs !== undefined && { questionTimeoutMs: options.permissionTimeoutMs }),
-    record: (decision) => transcript.append(decision),
-  });
+  const history = createHistory({ world, transcript, ...(restored && { messages: restored.messages }) });
   const keyNames = keyVariables(settings);
   const agent: AgentScope = {
     sessionId: id,
@@ -111,15 +156,19 @@ export function createSession(options: SessionOptions): Session {
     toolEnv: childEnvironment({ ...world.env, ...settings.env }, { secretNames: keyNames }),
     redactor: createRedactor(runtimeSecrets(world.env, keyNames)),
   };
-  const budget = createBudget(limits);
+  const budget = createBudget(limits, { clock: world.clock });
   const scope = createScope();
+  const thinking = thinkingOf(settings.thinking);
   /** What is the same for every run of the session. */
-  const conversation: Omit<LoopOptions, "interrupt" | "budget"> = {
+  const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools"> = {
     world,
     source: agent.source,
     model,
-    prefix,
-    tools,
+    renewPrefix() {
+      const change = prefixChange;
+      prefixChange = undefined;
+      return change;
+    },
     history,
     transcript,
     scope,
@@ -132,24 +181,48 @@ export function createSession(options: SessionOptions): Session {
       acknowledge: queue.acknowledge,
     },
     limits: {
-      maxTurns: options.maxTurns ?? settings.budgets?.session?.turns,
-      thinking: thinkingOf(settings.thinking),
-      concurrency: { tool: settings.maxToolConcurrency ?? 10, agent: 64 },
-      startCallsWhileStreaming: settings.streamingTools ?? true,
+      ...loopLimits,
+      ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
+      ...(thinking && { thinking }),
     },
   };
+  /** Of agents that were running when the process died: told with the next prompt. */
+  const reports = [...(restored?.reports ?? [])];
+  let prefixChange: PrefixChange | undefined;
   let running: Interrupt | undefined;
   let endRun: (() => Promise<void>) | undefined;
 
   async function* submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined> {
     if (running) throw busy();
-    const input = inputOf(content, queue);
     const interrupt = createInterrupt();
     running = interrupt;
+    try {
+      while (reports.length > 0) for (const report of reports.splice(0, 1)) await queue.add(report);
+      const input = inputOf(content, queue);
+      const news = await agents.news(history.messages);
+      const agentTool = await agents.renewedTool();
+      if (agentTool) renewAgentTool(agentTool);
+      return yield* runToEnd({ interrupt, input: { ...input, content: [...news, ...input.content] } });
+    } finally {
+      running = undefined;
+    }
+  }
+
+  /** Costs the whole prompt cache, so it is done only where settings want the list of agents there. */
+  function renewAgentTool(agentTool: Tool): void {
+    tools = tools.map((tool) => (tool.name === agentTool.name ? agentTool : tool));
+    prefix = { ...prefix, tools: tools.map(describeTool) };
+    prefixChange = { prefix, tools, reason: "the list of agents in the description of Agent" };
+  }
+
+  async function* runToEnd(
+    begin: Pick<LoopOptions, "interrupt"> & { input: NonNullable<LoopOptions["input"]> },
+  ): AsyncGenerator<LoopEvent, RunResult, undefined> {
     structuredOutput = undefined;
     const runBudget = budget.child({});
+    agents.enter({ agent, depth: 0, model, budget: runBudget, cancellation: scope, history });
     const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
-    const run = runLoop({ ...conversation, interrupt, budget: runBudget, input });
+    const run = runLoop({ ...conversation, ...begin, prefix, tools, budget: runBudget });
     endRun = async () => void (await run.return(closedEnd));
     try {
       let step = await run.next();
@@ -161,7 +234,7 @@ export function createSession(options: SessionOptions): Session {
       const end = scope.cancelled ? (step.value ?? closedEnd) : step.value;
       transcript.append(recorder.record(end));
       await transcript.durable();
-      return recorder.result(end, structuredOutput);
+      return runResult({ end, recorder, budget: runBudget, structuredOutput });
     } finally {
       // A consumer that left early stops the run; after its end this does nothing.
       await run.return({
@@ -169,7 +242,6 @@ export function createSession(options: SessionOptions): Session {
         during: "between-turns",
         why: "nobody reads this run any longer",
       });
-      running = undefined;
       endRun = undefined;
     }
   }
@@ -179,15 +251,20 @@ export function createSession(options: SessionOptions): Session {
     transcriptPath: transcript.path,
     cwd,
     toolNames: tools.map((tool) => tool.name),
+    get agentNames() {
+      return agents.names;
+    },
     modelId: model.id,
     get permissionMode() {
       return agent.mode.current;
     },
     permissions,
+    tasks,
     get messages() {
       return history.messages;
     },
     totals: budget,
+    prepare: agents.prepare,
     submit,
     async enqueue(text) {
       const content = userContent(text);
@@ -206,9 +283,17 @@ export function createSession(options: SessionOptions): Session {
       scope.cancel(closedEnd.why);
       // It still has to say what became of its calls.
       await endRun?.();
+      await agentTranscripts?.close();
       await transcript.close();
     },
   };
+}
+
+async function noOtherModel(name: string): Promise<Model> {
+  throw new CadreError({
+    code: "model-unknown",
+    message: `This session knows no model but its own, so "${name}" cannot be used. Leave the model out.`,
+  });
 }
 
 /** The prompt, and after it what waits in the queue. */

@@ -11,7 +11,7 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { createToolScene, type ToolScene } from "../testing/tool-scene.ts";
 import type { Gate } from "../tools/executor.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
-import type { ToolContext } from "../tools/tool-context.ts";
+import type { AgentPermissions, AgentScope, ToolContext } from "../tools/tool-context.ts";
 import type { DecisionRecord } from "../transcript/record.ts";
 import { createPermissionGate, type GateOptions } from "./permission-gate.ts";
 
@@ -55,6 +55,8 @@ function createGate(more: Partial<GateOptions> = {}): Gate {
     problems: [],
     grant: () => {},
     mayRead: async () => true,
+    mayStartAgent: () => true,
+    isDenied: () => false,
     decide: async (question) => {
       judged.push(question);
       return says(question);
@@ -222,6 +224,66 @@ describe("the gate", () => {
       name: "CancelledError",
     });
     expect(decisions).toEqual([]);
+  });
+});
+
+describe("an agent that another one started", () => {
+  const scopeOf = (permissions: AgentPermissions, mode: PermissionMode = "default"): AgentScope => ({
+    ...scene.agent,
+    agentId: "a1",
+    source: { kind: "agent", agentType: "Explore" },
+    mode: { current: mode },
+    permissions,
+  });
+
+  it("is judged by what it may use beside the rules", async () => {
+    const gate = createGate();
+    says = () => ({ decision: "allow", reason: "" });
+    const permissions: AgentPermissions = {
+      within: new Map([["Change", ["Change(x)"]]]),
+      denied: ["Change(y)"],
+      allowInstead: ["Change"],
+    };
+    await pass(gate, change(), { context: { agent: scopeOf(permissions) } });
+    expect(judged[0]?.limits).toBe(permissions);
+    expect(judged[0]?.allowInstead).toBe(permissions.allowInstead);
+  });
+
+  it("in the background is refused what would ask, and told why", async () => {
+    const gate = createGate();
+    const questions: WaitingQuestion[] = [];
+    sitsThere((question) => void questions.push(question));
+    expect(await pass(gate, change(), { context: { agent: scopeOf({ canAsk: false }) } })).toEqual({
+      allowed: false,
+      message:
+        "Not allowed: no rule allows it, and an agent in the background cannot ask. The user can allow it at the start with --allowed-tools 'Change(x'\\''s *)'.",
+    });
+    expect(questions).toEqual([]);
+    expect(decisions).toMatchObject([{ agentId: "a1", decision: "deny", by: "nobody" }]);
+    says = () => ({ decision: "allow", reason: "a rule" });
+    const agent = scopeOf({ canAsk: false });
+    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
+  });
+
+  it("asks from the background where its mode sends questions up", async () => {
+    const gate = createGate();
+    sitsThere((question) => void broker.answer(question.id, { answer: "once" }));
+    const agent = scopeOf({ canAsk: false }, "bubble");
+    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
+  });
+
+  it("can no longer ask from when it was moved to the background", async () => {
+    const gate = createGate();
+    sitsThere((question) => void broker.answer(question.id, { answer: "once" }));
+    let canAsk = true;
+    const agent = scopeOf({
+      get canAsk() {
+        return canAsk;
+      },
+    });
+    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
+    canAsk = false;
+    expect(await pass(gate, change(), { context: { agent } })).toMatchObject({ allowed: false });
   });
 });
 

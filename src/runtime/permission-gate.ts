@@ -63,6 +63,8 @@ async function judgeCall(call: Call, options: GateOptions): Promise<PermissionDe
     folder: agent.folder,
     ...(agent.agentId !== undefined && { agentId: agent.agentId }),
     sessionFolders: options.sessionFolders,
+    ...(agent.permissions && { limits: agent.permissions }),
+    ...(agent.permissions?.allowInstead && { allowInstead: agent.permissions.allowInstead }),
   });
   if (own === undefined || strictness[own.decision] <= strictness[judged.decision]) return judged;
   return own.decision === "ask" && mode === "dontAsk" ? { ...own, decision: "deny" } : own;
@@ -79,6 +81,7 @@ interface Question {
 async function askPerson(question: Question, options: GateOptions): Promise<Outcome> {
   const { call, first, judge } = question;
   const { tool, bound, context } = call;
+  if (!canAsk(context)) return outcomeOfVerdict({ kind: "unanswered", why: "in-background" }, question);
   const agent = agentOf(context, options);
   const before = await resolvedTargets(bound.input, context);
   const verdict = await options.broker.ask({
@@ -111,11 +114,17 @@ async function askPerson(question: Question, options: GateOptions): Promise<Outc
   };
 }
 
+/** Asked anew for each call: an agent can be moved to the background. A mode of its own sends questions up (SP-14). */
+function canAsk({ agent }: ToolContext): boolean {
+  return agent.permissions?.canAsk !== false || agent.mode.current === "bubble";
+}
+
 function agentOf({ agent }: ToolContext, options: GateOptions): AskingAgent | undefined {
   if (agent.agentId === undefined) return undefined;
   return {
     id: agent.agentId,
     ...(agent.source.kind === "agent" && { type: agent.source.agentType }),
+    ...(agent.source.kind === "fork" && { type: "fork" }),
     ...options.describeAgent?.(agent.agentId),
   };
 }
@@ -131,7 +140,10 @@ function outcomeOf(decision: PermissionDecision): Outcome {
   };
 }
 
-function outcomeOfVerdict(verdict: Verdict, { call, first }: Question): Outcome {
+/** Beside what a broker says: of an agent on whose behalf nobody is asked. */
+type Answer = Verdict | { kind: "unanswered"; why: "in-background" };
+
+function outcomeOfVerdict(verdict: Answer, { call, first }: Question): Outcome {
   switch (verdict.kind) {
     case "allowed": {
       const rules = verdict.rules.length === 0 ? "" : `: ${verdict.rules.join(", ")}`;
@@ -159,7 +171,8 @@ function outcomeOfVerdict(verdict: Verdict, { call, first }: Question): Outcome 
   }
 }
 
-const unanswered: Readonly<Record<Extract<Verdict, { kind: "unanswered" }>["why"], string>> = {
+const unanswered: Readonly<Record<Extract<Answer, { kind: "unanswered" }>["why"], string>> = {
+  "in-background": "an agent in the background cannot ask",
   "nobody-there": "nobody can be asked here",
   "everybody-left": "nobody is there any longer to be asked",
   deadline: "nobody answered the question in time",

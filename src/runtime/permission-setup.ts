@@ -7,8 +7,6 @@ import type { SessionOptions } from "./session.ts";
 export interface PermissionSetup {
   readonly engine: PermissionEngine;
   readonly mode: PermissionMode;
-  /** Denied as a whole: the model is not shown them. */
-  readonly hiddenTools: ReadonlySet<string>;
   /** `bypassPermissions` is for those who asked for it when they started, and for nobody else. */
   assertAllowed(mode: PermissionMode): void;
 }
@@ -36,22 +34,8 @@ export function permissionSetup(options: SessionOptions): PermissionSetup {
   return {
     engine: createPermissionEngine({ files, homeFolder, platform, rules }),
     mode,
-    hiddenTools: new Set(
-      rules
-        .flatMap(({ deny }) => deny ?? [])
-        .filter(isWholeTool)
-        .map(nameOf),
-    ),
     assertAllowed,
   };
-}
-
-function isWholeTool(rule: string | { tool: string; args?: string | undefined }): boolean {
-  return typeof rule === "string" ? !rule.includes("(") : rule.args === undefined;
-}
-
-function nameOf(rule: string | { tool: string }): string {
-  return (typeof rule === "string" ? rule : rule.tool).trim();
 }
 
 /** One line for a person. */

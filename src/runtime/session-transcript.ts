@@ -1,22 +1,49 @@
 import { CadreError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { ensurePrivateFolder } from "../base/files.ts";
+import type { Lock } from "../base/lock.ts";
 import type { World } from "../base/world.ts";
 import type { SessionFiles } from "../transcript/location.ts";
 import type { TranscriptRecord } from "../transcript/record.ts";
 import { openTranscript, type TranscriptWriter } from "../transcript/writer.ts";
+import { lockSession } from "./lock-session.ts";
 
-/** The file comes to be with the first record that must be durable: a session that says nothing leaves nothing. */
-export function createSessionTranscript(options: { world: World; files: SessionFiles }): TranscriptWriter {
+/**
+ * The file comes to be with the first record that must be durable: a session that says nothing leaves nothing. While
+ * it is open, no other process can write it.
+ */
+export function createSessionTranscript(options: {
+  world: World;
+  files: SessionFiles;
+  /** Of a session that is gone on with: held since before it was read. Without it the session must be new. */
+  lock?: Lock;
+}): TranscriptWriter {
   const { world, files } = options;
   let early: TranscriptRecord[] = [];
   let opening: Promise<TranscriptWriter> | undefined;
   let opened: TranscriptWriter | undefined;
+  let lock = options.lock;
+  let isOurs = lock !== undefined;
   let closed = false;
 
   async function open(): Promise<TranscriptWriter> {
-    await assertNew();
-    await ensurePrivateFolder(world, files.projectFolder);
-    const writer = await openTranscript({ world, path: files.transcript });
+    // A second attempt finds what the first one has made.
+    if (!isOurs) {
+      await assertNew();
+      await ensurePrivateFolder(world, files.projectFolder);
+      isOurs = true;
+    }
+    // Side by side: nobody knows of a new session yet, and the disk takes its time for both.
+    const [taking, writing] = await Promise.allSettled([
+      lock ?? lockSession({ world, files }),
+      openTranscript({ world, path: files.transcript }),
+    ]);
+    if (taking.status === "fulfilled") lock = taking.value;
+    if (writing.status === "rejected") throw writing.reason;
+    if (taking.status === "rejected") {
+      await writing.value.close();
+      throw taking.reason;
+    }
+    const writer = writing.value;
     for (const record of early) writer.append(record);
     early = [];
     opened = writer;
@@ -60,7 +87,11 @@ export function createSessionTranscript(options: { world: World; files: SessionF
     async close() {
       closed = true;
       await opening?.catch(() => {});
-      await opened?.close();
+      try {
+        await opened?.close();
+      } finally {
+        await lock?.release();
+      }
     },
   };
 }

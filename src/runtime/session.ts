@@ -2,7 +2,10 @@
  * runtime/ owns the composition: it closes the circle of which the lower folders are parts. This file is
  * what surfaces and the library see of a session.
  */
+import type { AgentRoute, Contributor } from "../agents/agent-host.ts";
 import type { World } from "../base/world.ts";
+import type { LoadedSource } from "../config/settings.ts";
+import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
@@ -10,10 +13,12 @@ import type { Settings } from "../contracts/settings.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { Model } from "../model/model.ts";
 import type { Questions } from "../permissions/broker.ts";
+import type { TaskRegistry } from "../tasks/registry.ts";
 import type { AskUser } from "../toolbox/ask-user-question.ts";
 import type { ApprovePlan } from "../toolbox/plan-mode.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { DecisionRecord } from "../transcript/record.ts";
+import type { RestoredSession } from "./restore-session.ts";
 
 export interface SessionOptions {
   readonly world: World;
@@ -32,11 +37,31 @@ export interface SessionOptions {
   readonly permissionMode?: PermissionMode;
   /** Without it `bypassPermissions` is refused, wherever it comes from. */
   readonly dangerouslySkipPermissions?: boolean;
+  /** Of the main agent, per run. Those of all agents are limited by the setting `budgets.session.turns`. */
   readonly maxTurns?: number;
+  /** Of all agents together. */
   readonly maxCostUsd?: number;
   readonly maxTokens?: number;
+  /** From the moment the session is made. */
+  readonly maxMinutes?: number;
   /** A UUID; default: a new one. */
   readonly sessionId?: string;
+  /** It goes on instead of beginning. */
+  readonly restored?: RestoredSession;
+  /** Definitions of agents by name, as in the settings. */
+  readonly agents?: Readonly<Record<string, unknown>>;
+  /** The settings one by one: a definition of one source replaces another's, and is never mixed with it. */
+  readonly settingsSources?: readonly LoadedSource[];
+  /** Of plugins, beside those of the settings. Absolute. */
+  readonly pluginFolders?: readonly string[];
+  /** The same from a program: these may compute their prompt. */
+  readonly agentDefinitions?: readonly AgentDefinition[];
+  /** Other models than its own, for agents. Default: there are none. */
+  readonly modelNamed?: (name: string) => Promise<Model>;
+  /** What is added to the start of every agent. */
+  readonly contributors?: readonly Contributor[];
+  /** Ways to start something else than a local agent. */
+  readonly routes?: readonly AgentRoute[];
   /** The final answer must fit this JSON schema. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** False: no transcript is written, and nothing can be resumed. */
@@ -70,9 +95,13 @@ export interface Session {
   readonly transcriptPath: string | undefined;
   readonly cwd: string;
   readonly toolNames: readonly string[];
+  /** Of the agents that can be started. */
+  readonly agentNames: readonly string[];
   readonly modelId: string;
   readonly permissionMode: PermissionMode;
   readonly permissions: SessionPermissions;
+  /** What goes on beside its turns; every agent that runs is among them. */
+  readonly tasks: Pick<TaskRegistry, "get" | "list" | "stop" | "onChange">;
   readonly messages: readonly Message[];
   /** Of all runs so far. */
   readonly totals: {
@@ -80,6 +109,8 @@ export interface Session {
     readonly usageByModel: Readonly<Record<string, Usage>>;
     readonly costUsd: number | undefined;
   };
+  /** Looks at what it will offer, so that `agentNames` tells. A run does so by itself. */
+  prepare(): Promise<void>;
   /**
    * Runs one prompt, and what waits in the queue, to its end: events as they happen, at last how it ended.
    * Without a prompt it runs what waits. One at a time.

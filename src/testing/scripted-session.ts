@@ -5,6 +5,7 @@ import type { PermissionMode, PermissionRequest } from "../contracts/permission.
 import { noUsage } from "../contracts/usage.ts";
 import { createPermissionBroker, type Verdict } from "../permissions/broker.ts";
 import type { RunResult, Session } from "../runtime/session.ts";
+import { createTaskRegistry } from "../tasks/registry.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { createSeededRandom } from "./test-world.ts";
 
@@ -47,8 +48,11 @@ export function createScriptedSession(
     transcriptPath: details.transcriptPath,
     cwd: "/project",
     toolNames: ["Read", "Bash"],
+    agentNames: ["Explore"],
     modelId: "scripted",
     messages: [],
+    tasks: createTaskRegistry({ clock: createManualClock() }),
+    prepare: async () => {},
     totals: { usage: noUsage, usageByModel: {}, costUsd: 0 },
     submitted,
     enqueued,

@@ -61,12 +61,13 @@ export interface Executor {
   messageEnded(): void;
   /** All results in the order of the calls, when all calls have ended. */
   results(): Promise<ToolResultBlock[]>;
-  /** The user interrupts (LO-25): what may be cancelled ends now, what blocks goes on, the rest is not started. */
-  interrupt(): void;
+  /**
+   * The user interrupts, or what `why` says (LO-25): what may be cancelled ends now, what blocks goes on, the rest
+   * is not started.
+   */
+  interrupt(why?: string): void;
   /** The response is thrown away (LO-26): stops what it started and drops all results. */
   discard(reason: string): Promise<void>;
-  /** Whether a call with effects has started: then the response must not be thrown away. */
-  readonly hasEffects: boolean;
 }
 
 interface Entry {
@@ -85,10 +86,6 @@ interface Entry {
   stopped: string | undefined;
 }
 
-const notBegunText = "Not run: the user interrupted before this call started.";
-const interruptedText =
-  "The user interrupted this call before it finished. What it had done until then may stand.";
-
 export function createExecutor(options: ExecutorOptions): Executor {
   const entries: Entry[] = [];
   const executing = new Set<Entry>();
@@ -98,7 +95,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
   let nextToStart = 0;
   let nextToYield = 0;
   let wholeMessageKnown = false;
-  let hasEffects = false;
   let discarded = false;
   /** Set once nothing more may start: what queued calls are answered with. */
   let refusal: string | undefined;
@@ -218,7 +214,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     throwIfCancelled(scope.signal);
     if (!bound.isReadOnly) {
-      hasEffects = true;
       await options.makeDurable(call);
       throwIfCancelled(scope.signal);
     }
@@ -293,7 +288,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       }
       return entries.flatMap((entry) => (entry.result ? [entry.result] : []));
     },
-    interrupt() {
+    interrupt(why = "the user interrupted") {
+      const notBegunText = `Not run: ${why} before this call started.`;
+      const sentence = why.charAt(0).toUpperCase() + why.slice(1);
+      const interruptedText = `${sentence} before this call finished. What it had done until then may stand.`;
       refusal ??= notBegunText;
       for (const entry of [...executing]) {
         if (!entry.begun) stop(entry, notBegunText);
@@ -307,9 +305,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
       for (const entry of [...executing]) stop(entry, reason);
       advance();
       await this.results();
-    },
-    get hasEffects() {
-      return hasEffects;
     },
   };
 }

@@ -46,6 +46,8 @@ export interface AgentScope {
 export interface AgentPermissions {
   /** By tool name: only calls that one of these rules covers (`Bash(git diff:*)` in its list of tools). */
   readonly within?: ReadonlyMap<string, readonly string[]>;
+  /** Rules in its `disallowedTools` that name less than a whole tool. */
+  readonly denied?: readonly string[];
   /** Tools that it has only for what is known to change nothing. */
   readonly readOnlyTools?: ReadonlySet<string>;
   /** Folders in which it may read and write without asking: its scratch folder, its memory. */

@@ -71,6 +71,8 @@ export interface ToolSpec<Schema extends z.ZodType<Record<string, unknown>>, Out
   aliases?: readonly string[];
   description: string;
   input: Schema;
+  /** What the model is shown, where that is less than what is understood. */
+  shownInput?: z.ZodType;
   /** Default: false. */
   isReadOnly?: (input: z.infer<Schema>) => boolean;
   /** Default: whatever `isReadOnly` says. */
@@ -101,7 +103,7 @@ export function defineTool<Schema extends z.ZodType<Record<string, unknown>>, Ou
     aliases: spec.aliases ?? [],
     description: spec.description,
     get inputSchema() {
-      inputSchema ??= jsonSchemaOf(spec.input);
+      inputSchema ??= jsonSchemaOf(spec.shownInput ?? spec.input);
       return inputSchema;
     },
     interruptBehavior: spec.interruptBehavior ?? "block",
@@ -150,3 +152,17 @@ function describeProblems(toolName: string, error: z.ZodError): string {
 export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases.includes(name));
 }
+
+/** As the model sees it: always the same object for the same tool, since what models derive from it is kept by identity. */
+export function describeTool(tool: Tool): ToolDescription {
+  let description = descriptions.get(tool);
+  if (description === undefined) {
+    description = { name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
+    descriptions.set(tool, description);
+  }
+  return description;
+}
+
+const descriptions = new WeakMap<Tool, ToolDescription>();
+
+type ToolDescription = Pick<Tool, "name" | "description" | "inputSchema">;

@@ -8,12 +8,39 @@ export interface SessionFiles {
   /** Large results, sub-agents, notes: what belongs to the session and is not its transcript. */
   readonly folder: string;
   readonly results: string;
+  /** The transcripts of its other agents. */
+  readonly subagents: string;
+  /** Held by the one process that may write. */
+  readonly lock: string;
+}
+
+export function projectsFolder(homeFolder: string): string {
+  return join(homeFolder, ".cadre", "projects");
+}
+
+export function projectFolderOf(options: { homeFolder: string; cwd: string }): string {
+  return join(projectsFolder(options.homeFolder), projectName(options.cwd));
 }
 
 export function sessionFiles(options: { homeFolder: string; cwd: string; sessionId: string }): SessionFiles {
-  const projectFolder = join(options.homeFolder, ".cadre", "projects", projectName(options.cwd));
-  const folder = join(projectFolder, options.sessionId);
-  return { projectFolder, transcript: `${folder}.jsonl`, folder, results: join(folder, "results") };
+  return sessionFilesIn(projectFolderOf(options), options.sessionId);
+}
+
+export function sessionFilesIn(projectFolder: string, sessionId: string): SessionFiles {
+  const folder = join(projectFolder, sessionId);
+  return {
+    projectFolder,
+    transcript: `${folder}.jsonl`,
+    folder,
+    results: join(folder, "results"),
+    subagents: join(folder, "subagents"),
+    lock: `${folder}.lock`,
+  };
+}
+
+/** As `--session-id` wants it. Nothing else becomes part of a path. */
+export function isSessionId(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
 }
 
 /** Readable, and different for different folders although the readable part may be the same. */

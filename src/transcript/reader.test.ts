@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runs } from "../../test/prove.ts";
 import { createNodeWorld } from "../base/world/node-world.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
@@ -220,3 +221,180 @@ describe("calls that started after their message was recorded", () => {
     expect(messages.map(({ uuid }) => uuid)).toEqual(["u", "b"]);
   });
 });
+
+describe("what mending adds at the end of a history", () => {
+  const cut: TranscriptRecord[] = [
+    head,
+    message("1", "user", [text("go")]),
+    { type: "calls", messageUuid: "2", from: 0, content: [call("a"), call("b")], started: ["a"] },
+  ];
+
+  it("is handed out, is the same each time, and once recorded leaves nothing to mend", async () => {
+    const loaded = await load(cut);
+    expect(loaded.added.map(({ role }) => role)).toEqual(["assistant", "user"]);
+    expect(loaded.messages.slice(1)).toEqual(loaded.added);
+    expect((await load(cut)).messages).toEqual(loaded.messages);
+    const recorded = loaded.added.map((each): TranscriptRecord => ({ type: "message", message: each }));
+    const again = await load([...cut, ...recorded]);
+    expect(again.messages).toEqual(loaded.messages);
+    expect(again.added).toEqual([]);
+    const twice = await load([...cut, ...recorded, ...recorded.slice(1)]);
+    expect(twice.messages).toEqual(loaded.messages);
+  });
+
+  it("stays what it was when somebody went on without recording it", async () => {
+    const loaded = await load([
+      ...cut,
+      message("2", "assistant", [call("a"), call("b")]),
+      message("3", "user", [text("and now?")]),
+      message("4", "assistant", [call("c")]),
+      message("5", "user", [{ type: "tool_result", tool_use_id: "c", content: "ok" }]),
+    ]);
+    const [a, b] = loaded.messages[2]?.content ?? [];
+    expect(a).toMatchObject({ tool_use_id: "a", content: expect.stringContaining("outcome is unknown") });
+    expect(b).toMatchObject({ tool_use_id: "b", content: expect.stringContaining("no effects") });
+    expect(loaded.added).toEqual([]);
+  });
+
+  it("asks what became of agents only if a call that starts them has no result", async () => {
+    const agent = (id: string): Block => ({ type: "tool_use", id, name: "Agent", input: {} });
+    let asked = 0;
+    const interruptedAgents = async () => {
+      asked++;
+      return ({ id }: { id: string }) => (id === "a" ? "it was interrupted" : undefined);
+    };
+    const records = [
+      head,
+      message("1", "user", [text("go")]),
+      message("2", "assistant", [agent("x")]),
+      message("3", "user", [{ type: "tool_result", tool_use_id: "x", content: "ok" }]),
+      message("4", "assistant", [call("y")]),
+    ];
+    await loadTranscript({ world, path: await written(records), interruptedAgents });
+    expect(asked).toBe(0);
+    const path = await written([...records.slice(0, 4), message("4", "assistant", [agent("a"), agent("b")])]);
+    const { messages } = await loadTranscript({ world, path, interruptedAgents });
+    expect(asked).toBe(1);
+    expect(messages.at(-1)?.content).toEqual([
+      { type: "tool_result", tool_use_id: "a", content: "it was interrupted", is_error: true },
+      expect.objectContaining({ tool_use_id: "b", content: expect.stringContaining("no effects") }),
+    ]);
+  });
+});
+
+it("drops messages without a word or a call", async () => {
+  const thinking: Block = { type: "thinking", thinking: "hm", signature: "s" };
+  const { messages } = await load([
+    head,
+    message("1", "user", [text("go")]),
+    message("2", "assistant", [thinking]),
+    message("3", "user", []),
+    message("4", "assistant", [text(" ")]),
+    message("5", "user", [text("well?")]),
+    message("6", "assistant", [thinking, text("yes")]),
+  ]);
+  expect(messages.map(({ uuid }) => uuid)).toEqual(["1", "5", "6"]);
+});
+
+describe("a transcript that is too large to be kept in memory", () => {
+  const filler = "x".repeat(200);
+  const result = (id: string): Block => ({ type: "tool_result", tool_use_id: id, content: filler });
+
+  async function keep(records: TranscriptRecord[], keepBytes: number) {
+    const loaded = await loadTranscript({ world, path: await written(records), keepBytes });
+    for (const [index, { content }] of loaded.messages.entries()) {
+      const calls = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+      const results = loaded.messages[index + 1]?.content ?? [];
+      expect(results.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []))).toEqual(
+        calls,
+      );
+    }
+    expect(loaded.messages[0]?.role).toBe("user");
+    return loaded;
+  }
+
+  it("begins at a prompt near the place where it was cut", async () => {
+    const records = Array.from({ length: 100 }, (_, index) => [
+      message(`u${index}`, "user", [text(filler)]),
+      message(`a${index}`, "assistant", [text(filler)]),
+    ]).flat();
+    const { messages, droppedMessages, head: first } = await keep([head, prefix, ...records], 10_000);
+    expect(first).toEqual(head);
+    expect(messages.length).toBeGreaterThan(20);
+    expect(messages.length + droppedMessages).toBe(200);
+    expect(messages[0]?.uuid).toMatch(/^u/);
+    expect(messages.at(-1)?.uuid).toBe("a99");
+  });
+
+  const longWork = Array.from({ length: 100 }, (_, index) => [
+    message(`a${index}`, "assistant", [call(`c${index}`)]),
+    message(`r${index}`, "user", [result(`c${index}`)]),
+  ]).flat();
+
+  it("begins with the prompt of a long work, and goes on with the end of that work", async () => {
+    const records = [head, message("old", "user", [text("before")]), message("u", "user", [text("go")])];
+    const { messages, droppedMessages } = await keep([...records, ...longWork], 10_000);
+    expect(messages.length).toBeGreaterThan(20);
+    expect(messages[0]?.uuid).toBe("u");
+    expect(messages[1]?.uuid).toMatch(/^a/);
+    expect(messages.length + droppedMessages).toBe(202);
+  });
+
+  it("begins with what it was compacted to, if nothing after that is left out", async () => {
+    const summary = message("s", "user", [text("summary")]);
+    const compaction: TranscriptRecord = {
+      type: "compaction",
+      messages: summary.type === "message" ? [summary.message] : [],
+    };
+    const all = await keep([head, ...longWork, compaction, ...longWork.slice(0, 20)], 20_000);
+    expect(all.messages.map(({ uuid }) => uuid).slice(0, 2)).toEqual(["s", "a0"]);
+    expect(all.droppedMessages).toBe(0);
+    const some = await keep([head, ...longWork.slice(0, 20), compaction, ...longWork], 20_000);
+    expect(some.messages[0]?.uuid).toBe("s");
+    expect(some.messages[1]?.uuid).toMatch(/^a\d\d$/);
+  });
+
+  it("still knows what waits in the queue, and what has arrived", async () => {
+    const item = (uuid: string): TranscriptRecord => ({
+      type: "queue",
+      item: { uuid, mode: "prompt", priority: "next", content: [text(uuid)] },
+    });
+    const taken = message("q", "user", [text("a")], { queueItems: ["a"] });
+    const records = [head, message("u", "user", [text("go")]), item("a"), item("b"), taken, ...longWork];
+    const loaded = await keep(records, 10_000);
+    expect(loaded.waiting.map(({ uuid }) => uuid)).toEqual(["b"]);
+    expect([...loaded.queueItems].sort()).toEqual(["a", "b"]);
+    expect(loaded.messages[0]?.uuid).toBe("q");
+  });
+
+  const count = runs({ sample: 10_000, full: 100_000 });
+  it(`opens in bounded memory (${count} messages)`, { timeout: 120_000 }, async () => {
+    const path = `${workspace.path}/session.jsonl`;
+    const transcript = await openTranscript({ world, path });
+    for (const record of [head, prefix, message("u", "user", [text("go")])]) transcript.append(record);
+    for (let index = 0; index < count / 2; index++) {
+      transcript.append(message(`a${index}`, "assistant", [text("y".repeat(700)), call(`c${index}`)]));
+      transcript.append(message(`r${index}`, "user", [result(`c${index}`), text("z".repeat(500))]));
+      if (index % 500 === 0) await transcript.durable();
+    }
+    await transcript.close();
+    const peak = await peakHeapWhile(() => loadTranscript({ world, path, keepBytes: 1024 * 1024 }));
+    expect(peak.result.messages.length + peak.result.droppedMessages).toBe(count + 1);
+    expect(peak.grownBytes).toBeLessThan(60 * 1024 * 1024);
+  });
+});
+
+/** Beyond what was there before, garbage included: the bound is far below the size of the file when run in full. */
+async function peakHeapWhile<T>(work: () => Promise<T>): Promise<{ result: T; grownBytes: number }> {
+  const { heapUsed } = process.memoryUsage();
+  let most = heapUsed;
+  const look = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().heapUsed);
+  }, 5);
+  try {
+    const result = await work();
+    return { result, grownBytes: Math.max(most, process.memoryUsage().heapUsed) - heapUsed };
+  } finally {
+    clearInterval(look);
+  }
+}

@@ -1,24 +1,40 @@
-/** Reads a transcript back, whatever a crash left of its end (TA-23). */
-import { type JournalProblem, readJournal } from "../base/journal-reader.ts";
+/** Reads a transcript back, whatever a crash left of its end (TA-23), in bounded memory (TA-26). */
+import type { JournalEntry, JournalProblem } from "../base/journal-reader.ts";
 import type { World } from "../base/world.ts";
 import type { Block, Message, ToolResultBlock } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
+import type { AgentMeta } from "./agent-meta.ts";
+import { mend } from "./mend.ts";
+import { readPrefix } from "./prefix-store.ts";
 import {
   type CallsRecord,
   type HeadRecord,
   type PrefixRecord,
+  type PrefixReferenceRecord,
   TranscriptRecord,
   transcriptVersion,
 } from "./record.ts";
-import { repairHistory } from "./repair.ts";
+import type { AgentAnswer } from "./repair.ts";
+import { scanTranscript } from "./scan-transcript.ts";
+import { createWindow, type MessageWindow } from "./window.ts";
 
 export interface LoadedTranscript {
   readonly head: HeadRecord | undefined;
+  /** Of a transcript that is not the main agent's. */
+  readonly agent: AgentMeta | undefined;
+  /** The last one. */
   readonly prefix: PrefixRecord | undefined;
   /** As it can be sent: every call has its result. */
   readonly messages: readonly Message[];
+  /** Those at the end of `messages` that no record holds: whoever goes on records them first. */
+  readonly added: readonly Message[];
+  /** So many messages at the beginning were too much to keep. */
+  readonly droppedMessages: number;
   /** What was queued and had not reached a message. */
   readonly waiting: readonly QueueItem[];
+  /** Everything that ever was queued or stood in a message as an item of the queue, by its uuid. */
+  readonly queueItems: ReadonlySet<string>;
   /** Lines that could not be read. The rest is there. */
   readonly problems: readonly TranscriptProblem[];
 }
@@ -28,6 +44,19 @@ export interface TranscriptProblem {
   readonly problem: string;
 }
 
+export interface LoadOptions {
+  readonly world: Pick<World, "files">;
+  readonly path: string;
+  /** How much of a large file is kept in memory. */
+  readonly keepBytes?: number;
+  /** Where the prefixes are that agents have in common. */
+  readonly prefixFolder?: string;
+  /** Asked only if a call that starts agents has no result. */
+  readonly interruptedAgents?: () => Promise<AgentAnswer>;
+}
+
+const defaultKeepBytes = 32 * 1024 * 1024;
+
 const problemTexts: Readonly<Record<JournalProblem, string>> = {
   torn: "the last line was cut off by a crash",
   broken: "not JSON",
@@ -36,55 +65,85 @@ const problemTexts: Readonly<Record<JournalProblem, string>> = {
 
 interface Reading {
   head: HeadRecord | undefined;
-  prefix: PrefixRecord | undefined;
-  messages: Message[];
+  agent: AgentMeta | undefined;
+  prefix: PrefixRecord | PrefixReferenceRecord | undefined;
+  readonly window: MessageWindow;
   /** The beginning of a message that streamed when the process died. */
   unfinished: { readonly messageUuid: string; readonly content: Block[] } | undefined;
-  readonly startedCalls: Set<string>;
-  readonly keptResults: Map<string, ToolResultBlock>;
+  startedCalls: Set<string>;
+  keptResults: Map<string, ToolResultBlock>;
+  /** The same of calls that a later message should have answered and did not. */
+  readonly orphans: { readonly started: Set<string>; readonly results: Map<string, ToolResultBlock> };
   readonly waiting: Map<string, QueueItem>;
+  readonly queueItems: Set<string>;
+  readonly problems: TranscriptProblem[];
 }
 
-export async function loadTranscript(options: {
-  world: Pick<World, "files" | "random">;
-  path: string;
-}): Promise<LoadedTranscript> {
+export async function loadTranscript(options: LoadOptions): Promise<LoadedTranscript> {
+  const { files } = options.world;
+  const { path } = options;
   const reading: Reading = {
     head: undefined,
+    agent: undefined,
     prefix: undefined,
-    messages: [],
+    window: createWindow({ files, path }),
     unfinished: undefined,
     startedCalls: new Set(),
     keptResults: new Map(),
+    orphans: { started: new Set(), results: new Map() },
     waiting: new Map(),
+    queueItems: new Set(),
+    problems: [],
   };
-  const problems: TranscriptProblem[] = [];
-  for await (const entry of readJournal({ files: options.world.files, path: options.path })) {
-    if (!entry.ok) {
-      problems.push({ line: entry.line ?? 0, problem: problemTexts[entry.problem] });
-      continue;
-    }
-    const parsed = TranscriptRecord.safeParse(entry.record);
-    const problem = parsed.success ? take(reading, parsed.data) : "not a record of a transcript";
-    if (problem !== undefined) problems.push({ line: entry.line ?? 0, problem });
+  for await (const line of scanTranscript({
+    files,
+    path,
+    keepBytes: options.keepBytes ?? defaultKeepBytes,
+  })) {
+    if (line.kind === "entry") takeEntry(reading, line.entry);
+    else passOver(reading, () => reading.window.pass(line));
   }
+  const { messages, droppedMessages } = await reading.window.close();
+  const mended = await mend({
+    messages,
+    unfinished: reading.unfinished,
+    keptResults: new Map([...reading.orphans.results, ...reading.keptResults]),
+    startedCalls: new Set([...reading.orphans.started, ...reading.startedCalls]),
+    interruptedAgents: options.interruptedAgents,
+  });
   return {
     head: reading.head,
-    prefix: reading.prefix,
-    messages: mend(reading, options.world),
+    agent: reading.agent,
+    prefix: await resolvePrefix(reading, options),
+    ...mended,
+    droppedMessages,
     waiting: [...reading.waiting.values()],
-    problems,
+    queueItems: reading.queueItems,
+    problems: reading.problems,
   };
 }
 
+function takeEntry(reading: Reading, entry: JournalEntry): void {
+  const problem = entry.ok ? takeRecord(reading, entry.record) : problemTexts[entry.problem];
+  if (problem !== undefined) reading.problems.push({ line: entry.line ?? 0, problem });
+}
+
 /** Answers with what is wrong with the record, if anything is. */
-function take(reading: Reading, record: TranscriptRecord): string | undefined {
+function takeRecord(reading: Reading, given: unknown): string | undefined {
+  const parsed = TranscriptRecord.safeParse(given);
+  if (!parsed.success) return "not a record of a transcript";
+  const record = parsed.data;
   switch (record.type) {
     case "head":
       if (record.version > transcriptVersion) return `written by a newer version (${record.version})`;
       reading.head ??= record;
       return undefined;
+    case "agent":
+      if (record.version > transcriptVersion) return `written by a newer version (${record.version})`;
+      reading.agent ??= record.meta;
+      return undefined;
     case "prefix":
+    case "prefix-reference":
       reading.prefix = record;
       return undefined;
     case "message":
@@ -92,7 +151,7 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
       return undefined;
     case "calls":
       // A call that had to wait its turn starts after its message was recorded: then nothing is unfinished.
-      if (reading.messages.at(-1)?.uuid !== record.messageUuid) takeBlocks(reading, record);
+      if (reading.window.last?.uuid !== record.messageUuid) takeBlocks(reading, record);
       for (const id of record.started) reading.startedCalls.add(id);
       return undefined;
     case "result":
@@ -100,9 +159,10 @@ function take(reading: Reading, record: TranscriptRecord): string | undefined {
       return undefined;
     case "queue":
       reading.waiting.set(record.item.uuid, record.item);
+      reading.queueItems.add(record.item.uuid);
       return undefined;
     case "compaction":
-      reading.messages = [...record.messages];
+      reading.window.restart(record.messages);
       return undefined;
     case "decision":
     case "run-end":
@@ -116,40 +176,51 @@ function takeBlocks(reading: Reading, { messageUuid, from, content }: CallsRecor
 }
 
 function takeMessage(reading: Reading, message: Message): void {
-  reading.messages.push(message);
+  for (const uuid of message.queueItems ?? []) {
+    reading.waiting.delete(uuid);
+    reading.queueItems.add(uuid);
+  }
+  const previous = reading.window.last;
+  // Recorded twice: what mending had added, by someone who did not know that it was there.
+  if (previous?.uuid === message.uuid) return;
+  reading.window.add(message);
   // What follows is that message, or shows that it was thrown away and asked for again.
   reading.unfinished = undefined;
-  for (const uuid of message.queueItems ?? []) reading.waiting.delete(uuid);
   if (message.role === "assistant") return;
+  keepOrphans(reading, previous, message);
   // Once the results stand in a message, the records that kept them early are void.
   reading.startedCalls.clear();
   reading.keptResults.clear();
 }
 
-function mend(reading: Reading, world: Pick<World, "random">): readonly Message[] {
-  const messages = [...reading.messages];
-  const last = messages.at(-1);
-  if (reading.unfinished && last) {
-    const { messageUuid, content } = reading.unfinished;
-    messages.push({ ...follow(last), uuid: messageUuid, role: "assistant", content, synthetic: true });
+/** Calls that this message should have answered: what is known of them must be known at every later reading too. */
+function keepOrphans(reading: Reading, previous: Message | undefined, answer: Message): void {
+  if (previous?.role !== "assistant") return;
+  for (const { id } of toolUsesOf(previous.content)) {
+    if (answer.content.some((block) => block.type === "tool_result" && block.tool_use_id === id)) continue;
+    const kept = reading.keptResults.get(id);
+    if (kept) reading.orphans.results.set(id, kept);
+    if (reading.startedCalls.has(id)) reading.orphans.started.add(id);
   }
-  return repairHistory(messages, {
-    keptResults: reading.keptResults,
-    startedCalls: reading.startedCalls,
-    createUserMessage: (after, content) => ({
-      ...follow(after),
-      uuid: world.random.uuid(),
-      role: "user",
-      content,
-      synthetic: true,
-    }),
-  });
 }
 
-function follow(previous: Message): Pick<Message, "parentUuid" | "timestamp" | "agentId"> {
-  return {
-    parentUuid: previous.uuid,
-    timestamp: previous.timestamp,
-    ...(previous.agentId !== undefined && { agentId: previous.agentId }),
-  };
+function passOver(reading: Reading, pass: () => void): void {
+  pass();
+  reading.unfinished = undefined;
+  reading.startedCalls.clear();
+  reading.keptResults.clear();
+}
+
+async function resolvePrefix(
+  { prefix, problems }: Reading,
+  options: LoadOptions,
+): Promise<PrefixRecord | undefined> {
+  if (prefix?.type !== "prefix-reference") return prefix;
+  const { model, reason, reference } = prefix;
+  const folder = options.prefixFolder;
+  const content =
+    folder === undefined ? undefined : await readPrefix({ files: options.world.files, folder, reference });
+  if (content !== undefined) return { type: "prefix", model, ...content, reason };
+  problems.push({ line: 0, problem: `the system prompt and tools that it names (${reference}) are gone` });
+  return undefined;
 }

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { Block, Message, ToolResultBlock } from "../contracts/message.ts";
 import { QueueItem } from "../contracts/queue-item.ts";
 import { Usage } from "../contracts/usage.ts";
+import { AgentMeta } from "./agent-meta.ts";
 
 export const transcriptVersion = 1;
 
@@ -19,16 +20,31 @@ export const HeadRecord = z.object({
   agentId: z.string().optional(),
   cwd: z.string(),
   timestamp: z.string(),
+  /** The session that this one is a copy of, up to a point. */
+  forkedFrom: z.string().optional(),
 });
+
+/** The first line of an agent's transcript: who it is. Its metadata file says the same to other programs. */
+export const AgentRecord = z.object({ type: z.literal("agent"), version: z.number(), meta: AgentMeta });
 
 /** What stands before the messages of every request. Written again, with the reason, when it must change (LO-5). */
 export const PrefixRecord = z.object({
   type: z.literal("prefix"),
   model: z.string(),
   system: z.string(),
-  tools: z.array(
-    z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) }),
-  ),
+  tools: z
+    .array(
+      z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) }),
+    )
+    .readonly(),
+  reason: z.string(),
+});
+
+/** The same for many agents: the system prompt and the tools are in a file that is named by its content. */
+export const PrefixReferenceRecord = z.object({
+  type: z.literal("prefix-reference"),
+  model: z.string(),
+  reference: z.string(),
   reason: z.string(),
 });
 
@@ -82,7 +98,9 @@ export const RunEndRecord = z.object({
 
 export const TranscriptRecord = z.discriminatedUnion("type", [
   HeadRecord,
+  AgentRecord,
   PrefixRecord,
+  PrefixReferenceRecord,
   MessageRecord,
   CallsRecord,
   ResultRecord,
@@ -95,4 +113,5 @@ export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
 export type CallsRecord = z.infer<typeof CallsRecord>;
 export type DecisionRecord = z.infer<typeof DecisionRecord>;
 export type PrefixRecord = z.infer<typeof PrefixRecord>;
+export type PrefixReferenceRecord = z.infer<typeof PrefixReferenceRecord>;
 export type HeadRecord = z.infer<typeof HeadRecord>;

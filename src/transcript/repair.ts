@@ -2,14 +2,18 @@
  * Every `tool_use` gets exactly one `tool_result`, in the next user message, in the same order (LO-4).
  * A history that breaks this, after a crash or from another hand, is mended before it is sent.
  */
-import type { Block, Message, ToolResultBlock } from "../contracts/message.ts";
+import type { Block, Message, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message.ts";
+
+/** What became of the agent that an unanswered call had started; undefined if it had started none. */
+export type AgentAnswer = (call: ToolUseBlock) => string | ToolResultBlock | undefined;
 
 export interface RepairOptions {
   /** Results that were kept although their message never was (see `ResultRecord`). */
   readonly keptResults: ReadonlyMap<string, ToolResultBlock>;
   /** Calls with effects that had been started: their outcome is unknown, not "not run". */
   readonly startedCalls: ReadonlySet<string>;
+  readonly interruptedAgent?: AgentAnswer;
   /** Makes the message that carries results which no message carries. */
   readonly createUserMessage: (after: Message, content: Block[]) => Message;
 }
@@ -34,7 +38,7 @@ export function repairHistory(messages: readonly Message[], options: RepairOptio
 
     const next = messages[index + 1];
     const answer = next?.role === "user" ? next : undefined;
-    const results = calls.map((call) => resultFor(call.id, answer, options));
+    const results = calls.map((call) => resultFor(call, answer, options));
     if (answer === undefined) {
       repaired.push(options.createUserMessage(message, results));
       changed = true;
@@ -51,12 +55,15 @@ export function repairHistory(messages: readonly Message[], options: RepairOptio
   return changed ? repaired : messages;
 }
 
-function resultFor(id: string, answer: Message | undefined, options: RepairOptions): ToolResultBlock {
+function resultFor(call: ToolUseBlock, answer: Message | undefined, options: RepairOptions): ToolResultBlock {
+  const { id } = call;
   const given = answer?.content.find((block) => block.type === "tool_result" && block.tool_use_id === id);
   if (given?.type === "tool_result") return given;
   const kept = options.keptResults.get(id);
   if (kept) return kept;
-  const text = options.startedCalls.has(id) ? unknownOutcome : notFinished;
+  const told = options.interruptedAgent?.(call);
+  if (typeof told === "object") return told;
+  const text = told ?? (options.startedCalls.has(id) ? unknownOutcome : notFinished);
   return { type: "tool_result", tool_use_id: id, content: text, is_error: true };
 }
 

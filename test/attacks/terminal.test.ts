@@ -14,6 +14,7 @@ import { createReporter } from "../../src/surfaces/headless/reporter.ts";
 import { runHeadless } from "../../src/surfaces/headless/run-headless.ts";
 import { createSink } from "../../src/surfaces/headless/sink.ts";
 import { runPlain } from "../../src/surfaces/plain/run-plain.ts";
+import { createScriptedAgent } from "../../src/testing/scripted-agent.ts";
 import { answerEvents, createScriptedSession, type ScriptedRun } from "../../src/testing/scripted-session.ts";
 
 /** What a terminal obeys, hides or reorders. Line feed and tab are text. */
@@ -63,6 +64,11 @@ const speaking = (text: string): ScriptedRun =>
     yield { type: "call-denied", call, reason: text };
     yield { type: "model-retry", attempt: 1, delayMs: 1, reason: text };
     yield { type: "response-discard", reason: text };
+    const agent = createScriptedAgent("a", { type: text, description: text });
+    yield agent.start;
+    yield agent.event({ type: "call-denied", call, reason: text });
+    yield agent.end();
+    yield agent.callEnd(text, { isError: true });
     yield* answerEvents(text);
     return { text, end: { reason: "aborted", during: "tools", why: text } };
   };
@@ -81,7 +87,7 @@ async function headless(text: string, terminals: { stdout: boolean; stderr: bool
       stdout: stdout.sink,
       stderr: stderr.sink,
       verbose: true,
-      context: { sessionId: "s", uuid: () => "u", includePartialMessages: false },
+      context: { sessionId: "s", uuid: () => "u", now: () => 0, includePartialMessages: false },
       version: "1",
       apiKeySource: () => "none",
     }),

@@ -62,6 +62,8 @@ async function textsAfter(calls: readonly ScriptedCall[], options: Partial<Sessi
     model,
     settings: {},
     keepTranscript: false,
+    // The list of agents is the runtime's own word.
+    disallowedTools: ["Agent"],
     ...options,
   });
   for await (const _ of session.submit("go"));

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { CadreError } from "../../src/base/errors.ts";
 import type { LoopEvent } from "../../src/contracts/event.ts";
-import { type Message, toolUsesOf } from "../../src/contracts/message.ts";
+import { type Block, type Message, toolUsesOf } from "../../src/contracts/message.ts";
 import { loadRecords } from "./load-records.ts";
 import type { Plan } from "./plan.ts";
 import type { Outcome, SeenRequest } from "./play-plan.ts";
@@ -25,18 +25,25 @@ export function checkInvariants(plan: Plan, outcome: Outcome): void {
 
 /** After a crash between any two records the history can be sent, and tells of everything that was started. */
 export async function checkRecovery(plan: Plan, { records, messages }: Outcome): Promise<void> {
-  const whole = await loadRecords(records, plan.seed);
+  const whole = await loadRecords(records);
   expect(whole.problems).toEqual([]);
-  expect(whole.messages.slice(0, messages.length)).toEqual(JSON.parse(JSON.stringify(messages)));
+  // Messages without a word or a call are left out when a history is read back (TA-24).
+  const said = messages.filter(({ content }) => content.some(isSaid));
+  expect(whole.messages.slice(0, said.length)).toEqual(JSON.parse(JSON.stringify(said)));
   expectPaired(whole.messages, { whole: true });
 
   const written = records.slice(0, plan.seed % (records.length + 1));
-  const recovered = await loadRecords(written, plan.seed);
+  const recovered = await loadRecords(written);
   expectPaired(recovered.messages, { whole: true });
   if (written.some((record) => record.type === "compaction")) return;
   const calls = recovered.messages.flatMap((message) => toolUsesOf(message.content).map((call) => call.id));
   const started = written.flatMap((record) => (record.type === "calls" ? record.started : []));
   expect(calls).toEqual(expect.arrayContaining(started));
+}
+
+function isSaid(block: Block): boolean {
+  if (block.type === "text") return block.text.trim() !== "";
+  return block.type !== "thinking" && block.type !== "redacted_thinking";
 }
 
 function expectReasonableEnd(plan: Plan, { end, left }: Outcome): void {

@@ -322,6 +322,16 @@ describe("what goes wrong", () => {
     expect(objects(stdout)[0]).toMatchObject({ subtype: "error_max_turns", is_error: true, num_turns: 2 });
   });
 
+  it.each([
+    ["--max-tokens=1", "The token budget of the session is used up"],
+    ["--max-minutes=0.005", "The time budget of the session is used up"],
+  ])("%s: exit code 1, and which limit it was", async (limit, message) => {
+    const env = await connect([{ type: "tool_use", name: "Glob", input: { pattern: "*" } }]);
+    const { code, stderr } = await cadre(["-p", limit, "x"], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
   it("a call that nobody allowed: it is denied and told, the run goes on", async () => {
     const env = await connect((_request, index) =>
       index === 0

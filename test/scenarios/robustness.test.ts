@@ -228,6 +228,7 @@ describe("input and output", () => {
     expect(await cadre(["-p"], { env, input })).toMatchObject({ code: 0, stdout: "done\n" });
     const { messages } = await loaded();
     expect(stage.provider?.requests[0]?.body.messages[0]?.content).toMatchObject([
+      { text: expect.stringContaining("<system-reminder>") },
       { text: expect.stringMatching(/./s) },
     ]);
     expect(messages).toHaveLength(2);

@@ -6,9 +6,11 @@ import { createNodeWorld } from "../../base/world/node-world.ts";
 import type { World } from "../../base/world.ts";
 import { loadSettings } from "../../config/settings.ts";
 import type { Model } from "../../model/model.ts";
+import { isCleanUpDue } from "../../runtime/clean-up-due.ts";
 import { createSession } from "../../runtime/create-session.ts";
 import { createModelSource } from "../../runtime/model-source.ts";
-import type { Session, Surface } from "../../runtime/session.ts";
+import type { RestoredSession } from "../../runtime/restore-session.ts";
+import type { Session, SessionOptions, Surface } from "../../runtime/session.ts";
 import type { SessionChoices } from "../../surfaces/headless/control.ts";
 import { toJsonLine } from "../../surfaces/headless/json-lines.ts";
 import { createReporter, type Reporter } from "../../surfaces/headless/reporter.ts";
@@ -42,8 +44,16 @@ export async function runPrompt(options: {
   const request = await readRunRequest({ values, world });
   const start: Start = { world, request, values, io, log };
   io.interruption.listen();
-  if (values["input-format"] === "stream-json") return await streamInput(start, positionals);
-  if (isConversation(values)) return await converse(start, singlePrompt(positionals));
+  const opener = createOpener(start);
+  const code = await runOnSurface(start, opener, positionals);
+  await opener.cleanUp();
+  return code;
+}
+
+async function runOnSurface(start: Start, opener: Opener, positionals: readonly string[]): Promise<number> {
+  const { values, io, request, world } = start;
+  if (values["input-format"] === "stream-json") return await streamInput(start, opener, positionals);
+  if (isConversation(values)) return await converse(start, opener, singlePrompt(positionals));
 
   const reading = readPrompt({
     positionals,
@@ -57,7 +67,6 @@ export async function runPrompt(options: {
     if (!isCancelled(error)) throw error;
   });
   if (prompt === undefined) return io.interruption.exitCode();
-  const opener = createOpener(start);
   return await runHeadless({
     open: () => opener.open({}),
     prompt,
@@ -73,10 +82,10 @@ function isConversation(values: RunValues): boolean {
   return !headless && process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-async function converse(start: Start, firstPrompt: string): Promise<number> {
+async function converse(start: Start, opener: Opener, firstPrompt: string): Promise<number> {
   const { runPlain } = await import("../../surfaces/plain/run-plain.ts");
   return await runPlain({
-    open: (surface) => createOpener(start).open({}, surface),
+    open: (surface) => opener.open({}, surface),
     firstPrompt: firstPrompt === "" ? undefined : firstPrompt,
     input: process.stdin,
     output: process.stdout,
@@ -86,12 +95,11 @@ async function converse(start: Start, firstPrompt: string): Promise<number> {
   });
 }
 
-async function streamInput(start: Start, positionals: readonly string[]): Promise<number> {
+async function streamInput(start: Start, opener: Opener, positionals: readonly string[]): Promise<number> {
   assertNoPrompt(start.values, positionals);
   const { runStream } = await import("../../surfaces/headless/run-stream.ts");
   const { createPermissionBridge } = await import("../../surfaces/headless/permission-bridge.ts");
   const { io, values, request } = start;
-  const opener = createOpener(start);
   const emit = (message: WireMessage) => io.stdout.write(toJsonLine(message));
   const permissions =
     values["permission-prompt-tool"] === undefined ? undefined : createPermissionBridge({ emit });
@@ -110,22 +118,36 @@ async function streamInput(start: Start, positionals: readonly string[]): Promis
 interface Opener {
   open(choices: SessionChoices, surface?: Surface): Promise<Session>;
   readonly model: Model | undefined;
+  /** When the session is closed: old ones may go. */
+  cleanUp(): Promise<void>;
 }
 
 /** Settings, model, session, in this order: each can fail with a message of its own. */
 function createOpener({ world, request, values, io, log }: Start): Opener {
   let model: Model | undefined;
+  let cleanupPeriodDays: number | undefined;
   return {
     get model() {
       return model;
+    },
+    async cleanUp() {
+      // Without a model no session was opened.
+      const due = { world, days: cleanupPeriodDays };
+      if (model === undefined || values["no-session-persistence"] || !(await isCleanUpDue(due))) return;
+      const { cleanUpSessions } = await import("../../runtime/clean-up-sessions.ts");
+      await cleanUpSessions(due);
     },
     async open(choices, surface) {
       const loaded = await loadSettings({ world, cwd: request.startFolder, flag: values.settings });
       for (const warning of loaded.warnings) await io.stderr.write(`cadre: warning: ${warning}\n`);
       const { settings } = loaded;
-      model = await createModelSource({ world, settings }).model(choices.model ?? values.model);
+      cleanupPeriodDays = settings.cleanupPeriodDays;
+      const models = createModelSource({ world, settings });
+      model = await models.model(choices.model ?? values.model);
       log?.(`model ${model.provider}/${model.id}`);
-      const session = createSession({
+      const restored = await restore({ world, request });
+      for (const note of restored?.notes ?? []) await io.stderr.write(`cadre: ${note}\n`);
+      const session = await createOrLetGo(restored, {
         world,
         cwd: request.cwd,
         additionalFolders: request.additionalFolders,
@@ -139,9 +161,16 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         dangerouslySkipPermissions: values["dangerously-skip-permissions"],
         maxTurns: values["max-turns"],
         maxCostUsd: values["max-cost"],
+        maxTokens: values["max-tokens"],
+        maxMinutes: values["max-minutes"],
         sessionId: request.sessionId,
         outputSchema: choices.outputSchema ?? request.outputSchema,
         keepTranscript: !values["no-session-persistence"],
+        restored,
+        agents: { ...choices.agents, ...request.agents },
+        settingsSources: loaded.sources,
+        pluginFolders: request.pluginFolders,
+        modelNamed: models.model,
         surface,
       });
       for (const warning of session.permissions.warnings)
@@ -152,10 +181,32 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
   };
 }
 
+async function restore(options: { world: World; request: RunRequest }): Promise<RestoredSession | undefined> {
+  const { cwd, resumed, sessionId } = options.request;
+  if (resumed === undefined) return undefined;
+  const { restoreSession } = await import("../../runtime/restore-session.ts");
+  const fork = resumed.fork ? { newId: sessionId } : undefined;
+  return await restoreSession({ world: options.world, cwd, which: { id: resumed.id }, fork });
+}
+
+/** A session that does not come to be must not stay locked. */
+async function createOrLetGo(
+  restored: RestoredSession | undefined,
+  options: SessionOptions,
+): Promise<Session> {
+  try {
+    return createSession(options);
+  } catch (error) {
+    await restored?.lock.release();
+    throw error;
+  }
+}
+
 function wireContext({ world, request, values }: Start): WireContext {
   return {
     sessionId: request.sessionId,
     uuid: () => world.random.uuid(),
+    now: () => world.clock.now(),
     includePartialMessages: values["include-partial-messages"],
   };
 }

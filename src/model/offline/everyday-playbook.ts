@@ -5,6 +5,8 @@ import { readWording, type Wording } from "./wording.ts";
 export interface EverydaySpec<Understood> {
   readonly name: string;
   readonly needs: readonly string[];
+  /** It does more than look. */
+  readonly acts?: boolean;
   /** Undefined: this is not for me. Never a guess: what was understood is acted upon. */
   understand(wording: Wording): Understood | undefined;
   play(task: Task, understood: Understood): Asking<string>;
@@ -12,9 +14,15 @@ export interface EverydaySpec<Understood> {
 
 export const signature = "(offline model: rule-based, no network; `cadre --help`: connect a real one)";
 
+/** What was answered, without the line at its end. */
+export function unsigned(answer: string): string {
+  return answer.replace(signature, "").trimEnd();
+}
+
 export function everydayPlaybook<Understood>(spec: EverydaySpec<Understood>): Playbook {
   return {
     name: spec.name,
+    ...(spec.acts === true ? { acts: true } : {}),
     start(task) {
       const understood = spec.understand(readWording(task.prompt));
       return understood === undefined ? undefined : signed(spec, task, understood);

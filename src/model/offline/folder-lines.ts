@@ -11,6 +11,8 @@ export interface FolderLine {
   /** 0 for a top folder. */
   readonly depth: 0 | 1;
   readonly text: string;
+  /** More that is known of it, a line each. */
+  readonly facts?: readonly string[];
 }
 
 interface Folder {
@@ -20,7 +22,7 @@ interface Folder {
   readonly telling: readonly string[];
 }
 
-const folderLimit = 40;
+export const folderLimit = 40;
 /** A longer list of folders in a folder is better told by their names. */
 const innerLimit = 24;
 const headLines = 40;
@@ -80,7 +82,8 @@ function linesOf(
   ];
 }
 
-const innerNames = /; in it: .*$/;
+/** Of a line of contents: the names of the folders in it. */
+export const innerNames = /; in it: .*$/;
 
 function purposeOf(folder: Folder, heads: ReadonlyMap<string, FileText>): string | undefined {
   for (const path of folder.telling) {

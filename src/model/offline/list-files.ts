@@ -20,12 +20,17 @@ const listingLimit = 150;
 const filesPerListing = 600;
 
 export function* listFiles(task: Task, text?: string): Asking<Listing> {
-  const all = yield* glob({ pattern: "**/*" }, text);
+  return yield* listFilesIn("", { task, ...(text === undefined ? {} : { text }) });
+}
+
+/** The same for one folder; paths are told from here, not from that folder. */
+export function* listFilesIn(folder: string, options: { task: Task; text?: string }): Asking<Listing> {
+  const all = yield* glob({ pattern: "**/*", ...(folder === "" ? {} : { path: folder }) }, options.text);
   const total = all.total ?? all.paths.length;
-  const start = { paths: all.paths, total, totals: new Map([["", total]]) };
+  const start = { paths: all.paths, total, totals: new Map([[folder, total]]) };
   if (all.problem !== undefined) return { ...start, complete: false, problem: all.problem };
   if (all.total === all.paths.length) return { ...start, complete: true };
-  return yield* listInParts(task, all);
+  return yield* listInParts(folder, { task: options.task, newest: all });
 }
 
 interface Part {
@@ -34,12 +39,13 @@ interface Part {
 }
 
 /** Folder by folder: whatever does not fit into one listing is opened, and its parts are listed. */
-function* listInParts(task: Task, newest: PathList): Asking<Listing> {
+function* listInParts(top: string, known: { task: Task; newest: PathList }): Asking<Listing> {
+  const { task, newest } = known;
   const paths = new Set(newest.paths);
   const total = newest.total ?? paths.size;
-  const totals = new Map([["", total]]);
+  const totals = new Map([[top, total]]);
   const ignored = task.offers("Bash") ? yield* ignoredFolders() : new Set<string>();
-  let toOpen = [""];
+  let toOpen = [top];
   let toList: Part[] = [];
   for (let listings = 1; toOpen.length + toList.length > 0 && listings < listingLimit; ) {
     const inside = yield* foldersIn(task, toOpen, [...paths]);

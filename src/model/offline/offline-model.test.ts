@@ -46,6 +46,7 @@ const understood: Readonly<Record<string, readonly string[]>> = {
     "how do i run the tests",
     "where does the program start",
     "show me the folder structure",
+    "explore this repository",
   ],
   "tell how big it is": [
     "how big is this project",
@@ -221,7 +222,30 @@ const understood: Readonly<Record<string, readonly string[]>> = {
     "whats createSession for",
     "summarize the README",
   ],
-  "several requests": ["map this repository and list TODOs", "run the tests, then review my change"],
+  "explore a folder": [
+    "explore src",
+    "explore src/loop",
+    "Explore the src folder, please",
+    "explore the folder src",
+    "look into src/loop/",
+    "explore createSession",
+    "Explore the folder `tests` and report what is in it.\n\nOnly look, change nothing.",
+    "Explore the folder `what changed` and report what is in it.",
+  ],
+  "ask an agent": [
+    "ask an Explore agent where the parser is",
+    "use an agent to map this repository",
+    "have an agent run the tests and report back",
+    "send an Explore agent into src",
+    "use the Explore agent to find parseArgs",
+    "list TODOs with an agent",
+    "start an agent in the background to review my change",
+  ],
+  "several requests": [
+    "ask an Explore agent where the parser is and list TODOs",
+    "map this repository and list TODOs",
+    "run the tests, then review my change",
+  ],
 };
 
 const notUnderstood: readonly string[] = [
@@ -273,6 +297,14 @@ const notUnderstood: readonly string[] = [
   "implement the TODO in main.ts",
   "is this code correct",
   "run rm -rf /",
+  "use an agent",
+  "use an agent to fix the failing tests",
+  "ask an Explore agent why the tests fail",
+  "use the user agent string to detect browsers",
+  "write an agent that lists TODOs",
+  "explore the possibilities of quantum computing",
+  "investigate the crash",
+  "look into why it fails",
 ];
 
 describe("the offline model", () => {

@@ -1,8 +1,11 @@
 import type { Model } from "../model.ts";
+import { tellNotifications } from "./notified.ts";
 import type { Playbook } from "./playbook.ts";
 import { createPlaybookModel } from "./playbook-model.ts";
+import { createAskAgent } from "./playbooks/ask-agent.ts";
 import { countThings } from "./playbooks/count-things.ts";
 import { explainCode } from "./playbooks/explain-code.ts";
+import { explore } from "./playbooks/explore.ts";
 import { findTests } from "./playbooks/find-tests.ts";
 import { findThings } from "./playbooks/find-things.ts";
 import { help, lostAnswer } from "./playbooks/help.ts";
@@ -17,7 +20,7 @@ import { runTests } from "./playbooks/run-tests.ts";
 import { createSeveralRequests } from "./playbooks/several-requests.ts";
 
 /** The narrower a playbook's wording, the earlier it is asked. */
-const singleRequests: readonly Playbook[] = [
+const withoutAgents: readonly Playbook[] = [
   renameSymbol,
   reviewChange,
   runTests,
@@ -26,10 +29,13 @@ const singleRequests: readonly Playbook[] = [
   measureProject,
   countThings,
   mapRepository,
+  explore,
   findTests,
   findThings,
   explainCode,
 ];
+
+const singleRequests: readonly Playbook[] = [createAskAgent(withoutAgents), ...withoutAgents];
 
 const asSpelt: readonly Playbook[] = [...singleRequests, createSeveralRequests(singleRequests)];
 
@@ -42,5 +48,6 @@ export function createOfflineModel(): Model {
     id: "offline",
     playbooks: everydayPlaybooks,
     lost: lostAnswer,
+    told: tellNotifications,
   });
 }

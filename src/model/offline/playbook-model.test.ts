@@ -199,6 +199,25 @@ describe("a playbook model", () => {
     expect(textOf(await blocksOf(requestOf([user("dance")])))).toBe("LOST");
   });
 
+  it("tells what the runtime said when nothing was under way, and is lost when results came with it", async () => {
+    const telling = createPlaybookModel({
+      provider: "offline",
+      id: "offline",
+      playbooks,
+      lost,
+      told: (texts) => (texts.some((text) => text.includes("ended")) ? { text: "TOLD" } : undefined),
+    });
+    const note = (text: string) => `<task-notification>${text}</task-notification>`;
+    const done = [user("echo one"), assistant([{ type: "text", text: "echo one" }])];
+    const said = async (content: string | Block[]) =>
+      textOf(await blocksOf(requestOf([...done, user(content)]), telling));
+    expect(await said(note("ended"))).toBe("TOLD");
+    expect(await said(note("other"))).toBe("LOST");
+    expect(await said(`${note("ended")}\necho two`)).toBe("echo echo two");
+    const result: Block = { type: "tool_result", tool_use_id: "x", content: "y" };
+    expect(await said([result, { type: "text", text: note("ended") }])).toBe("LOST");
+  });
+
   it("tells a play which tools there are", async () => {
     const asking: Playbook = {
       name: "ask",

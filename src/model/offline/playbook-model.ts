@@ -14,6 +14,8 @@ export interface PlaybookModelOptions {
   readonly playbooks: readonly Playbook[];
   /** What to say when no playbook takes the task, or when the conversation is not one it could have led. */
   readonly lost: () => Step;
+  /** What to say to words of the runtime that came when nothing was under way. Undefined: it is lost. */
+  readonly told?: (texts: readonly string[]) => Step | undefined;
   readonly contextWindow?: number;
 }
 
@@ -44,6 +46,7 @@ function planStep(options: PlaybookModelOptions, request: ModelRequest): Step {
       offers: (name) => toolNames.has(name),
       start: (task) => firstPlay(options.playbooks, task) ?? answerWith(options.lost()),
       lost: options.lost,
+      ...(options.told && { told: options.told }),
     });
   } catch (error) {
     if (isCancelled(error)) throw error;

@@ -7,6 +7,8 @@ import type { ResultContentBlock } from "../../contracts/message.ts";
 /** Understands a task and plays it, or leaves it to the next one. */
 export interface Playbook {
   readonly name: string;
+  /** What it plays does more than look. */
+  readonly acts?: boolean;
   start(task: Task): Play | undefined;
 }
 
@@ -33,6 +35,11 @@ export interface CallResult {
   readonly text: string;
   readonly isError: boolean;
   readonly blocks: readonly ResultContentBlock[];
+}
+
+/** What a play came to, in words. */
+export function textOfEnd(end: string | Step): string {
+  return typeof end === "string" ? end : (end.text ?? "");
 }
 
 export interface Task {

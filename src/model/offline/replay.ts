@@ -12,6 +12,8 @@ export interface ReplayOptions {
   readonly start: (task: Task) => Play;
   /** What to say when the conversation is not one that these plays could have led. */
   readonly lost: () => Step;
+  /** What to say to words of the runtime that came when nothing was under way. */
+  readonly told?: (texts: readonly string[]) => Step | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export function nextStep(options: ReplayOptions): Step {
     waiting.push(...tasksIn(exchange.prompts));
     playing?.heard.push(...exchange.texts);
     if (results === undefined) playing = undefined;
-    const advanced = advance({ options, playing, results: results ?? [], waiting });
+    const advanced = advance({ options, playing, results: results ?? [], waiting, exchange });
     step = advanced.step;
     playing = advanced.playing;
     if (exchange.answer === undefined) return step;
@@ -76,15 +78,16 @@ function advance(state: {
   playing: Playing | undefined;
   results: readonly CallResult[];
   waiting: string[];
+  exchange: Exchange;
 }): { step: Step; playing: Playing | undefined } {
-  const { options, waiting } = state;
+  const { options, waiting, exchange } = state;
   const said: string[] = [];
   let { playing } = state;
   let results: readonly CallResult[] = state.results;
   for (;;) {
     if (playing === undefined) {
       const prompt = waiting.shift();
-      if (prompt === undefined) return { step: said.length > 0 ? joined(said, {}) : options.lost(), playing };
+      if (prompt === undefined) return { step: unasked(options, exchange), playing };
       const heard = [prompt];
       playing = { play: options.start({ prompt, heard, offers: options.offers }), heard };
       results = [];
@@ -96,6 +99,11 @@ function advance(state: {
     playing = undefined;
     if (waiting.length === 0) return { step: joined(said, {}), playing };
   }
+}
+
+/** Results that nobody waits for mean that the thread is lost, whatever else was said with them. */
+function unasked(options: ReplayOptions, { texts, results }: Exchange): Step {
+  return (results.size === 0 ? options.told?.(texts) : undefined) ?? options.lost();
 }
 
 function joined(said: readonly string[], step: Step): Step {

@@ -12,6 +12,8 @@ export interface SessionChoices {
   outputSchema?: Record<string, unknown>;
   model?: string;
   permissionMode?: PermissionMode;
+  /** Definitions by name, as they were sent. */
+  agents?: Record<string, unknown>;
 }
 
 export interface ControlState {
@@ -19,6 +21,8 @@ export interface ControlState {
   /** The first message was read, so the choices are made; the session may still be opening. */
   started: boolean;
   session: Session | undefined;
+  /** Whether the other side wants to hear what agents say. Undefined: it was not asked. */
+  withAgentText: boolean | undefined;
 }
 
 export function answerControl(control: ControlRequest, state: ControlState): WireMessage {
@@ -65,13 +69,15 @@ function act(request: ControlRequest["request"], state: ControlState): WireMessa
 
 function initialize(request: ControlRequest["request"], state: ControlState): WireMessage {
   const choices = beforeStart(state, "the session");
-  const { systemPrompt, appendSystemPrompt, jsonSchema, hooks } = request;
+  const { systemPrompt, appendSystemPrompt, jsonSchema, hooks, agents } = request;
   if (isFilledRecord(hooks)) throw new Refusal("hooks over the control channel are not supported yet");
   const system = Array.isArray(systemPrompt) ? systemPrompt.map(String).join("\n\n") : systemPrompt;
   // An empty text stands for "nothing chosen" on this wire.
   if (typeof system === "string" && system !== "") choices.systemPrompt = system;
   if (typeof appendSystemPrompt === "string") choices.appendSystemPrompt = appendSystemPrompt;
   if (isFilledRecord(jsonSchema)) choices.outputSchema = jsonSchema;
+  if (isFilledRecord(agents)) choices.agents = agents;
+  state.withAgentText = request.forwardSubagentText === true;
   return {
     commands: [],
     agents: [],

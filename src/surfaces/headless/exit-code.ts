@@ -34,6 +34,8 @@ const usageCodes = new Set([
   "journal-unwritable",
   "folder-not-private",
   "session-exists",
+  "session-unknown",
+  "session-in-use",
   "rule-not-understood",
   "bypass-refused",
   "price-unknown",

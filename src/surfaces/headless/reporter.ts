@@ -6,13 +6,15 @@ import { createActivityLines } from "../plain/activity-lines.ts";
 import { describeEnd } from "./describe-end.ts";
 import { toJsonLine } from "./json-lines.ts";
 import type { Sink } from "./sink.ts";
-import { type WireContext, type WireMessage, wireInit, wireMessagesOf } from "./wire-messages.ts";
+import { type WireContext, type WireMessage, wireInit } from "./wire-messages.ts";
 import { type FinishedRun, problemOf, wireFailure, wireResult } from "./wire-result.ts";
+import { createWireRun, type WireRun } from "./wire-run.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
 export interface Reporter {
-  runStart(session: Session): Promise<void>;
+  /** `withAgentText`: whether a program is told what agents say, beside what they do. Default: it is. */
+  runStart(session: Session, options?: { withAgentText?: boolean | undefined }): Promise<void>;
   /** Undefined: there is nothing to wait for. */
   event(event: LoopEvent): Promise<void> | undefined;
   runEnd(run: FinishedRun): Promise<void>;
@@ -34,6 +36,7 @@ export interface ReporterOptions {
 export function createReporter(options: ReporterOptions): Reporter {
   const { format, stdout, stderr, context } = options;
   const lines = createActivityLines();
+  let wire: WireRun | undefined;
   const emit = (message: WireMessage) => stdout.write(toJsonLine(message));
   const ids = () => ({ sessionId: context.sessionId, uuid: context.uuid() });
   /** A reader who left wants to hear no more, as with any other command in a pipe. */
@@ -47,25 +50,34 @@ export function createReporter(options: ReporterOptions): Reporter {
   const showAll = async (texts: Iterable<string>) => {
     for (const text of texts) await stderr.write(`${text}\n`);
   };
+  /** Nothing stays open beyond its run. */
+  const settle = async () => {
+    await emitAll(wire?.close() ?? []);
+    wire = undefined;
+    if (options.verbose && format !== "stream-json") await showAll(lines.close());
+  };
 
   return {
-    async runStart(session) {
+    async runStart(session, { withAgentText = true } = {}) {
       if (format !== "stream-json") return;
+      wire = createWireRun({ context, withAgentText });
       await emit(
         wireInit({ session, version: options.version, apiKeySource: options.apiKeySource(), context }),
       );
     },
     event(event) {
-      if (format === "stream-json") return emitAll(wireMessagesOf(event, context));
-      return options.verbose ? showAll(lines(event)) : undefined;
+      if (wire !== undefined) return emitAll(wire.messagesOf(event));
+      return options.verbose ? showAll(lines.at(event)) : undefined;
     },
     async runEnd(run) {
+      await settle();
       if (format === "text") await stdout.write(withFinalNewline(textOf(run)));
       else await emit(wireResult(run, ids()));
       const remark = problemOf(run)?.message ?? describeEnd(run.result.end) ?? silence(run);
       if (remark !== undefined) await complain(remark);
     },
     async failure(error) {
+      await settle();
       if (format !== "text") await emit(wireFailure(error, ids()));
       await complain(messageOf(error));
     },

@@ -4,6 +4,7 @@ import { CadreError } from "../../base/errors.ts";
 import type { LoopEnd, LoopEvent } from "../../contracts/event.ts";
 import { ModelError } from "../../model/model-error.ts";
 import type { RunResult } from "../../runtime/session.ts";
+import { createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
   answerEvents,
   appended,
@@ -53,6 +54,7 @@ async function run(options: {
       context: {
         sessionId: session.id,
         uuid: () => `uuid-${++count}`,
+        now: () => 0,
         includePartialMessages: options.partial ?? false,
       },
       version: "1.2.3",
@@ -306,5 +308,78 @@ describe("an interruption", () => {
     expect(code).toBe(130);
     expect(session.submitted).toEqual([]);
     expect(session.closed).toBe(true);
+  });
+});
+
+describe("a run with an agent", () => {
+  const agent = createScriptedAgent("a");
+  const delegates: ScriptedRun = async function* () {
+    yield appended({ role: "assistant", content: [agent.call], stopReason: "tool_use" });
+    yield agent.start;
+    yield* agent.turn({ name: "Read", input: { file_path: "x" } });
+    yield agent.end();
+    yield agent.callEnd();
+    yield* answerEvents("all said");
+    return { text: "all said" };
+  };
+
+  it("prints nothing but the final answer as text", async () => {
+    const { stdout, stderr } = await run({ script: delegates });
+    expect([stdout, stderr]).toEqual(["all said\n", ""]);
+  });
+
+  it("tells of it on standard error when asked", async () => {
+    const { stdout, stderr } = await run({ script: delegates, verbose: true });
+    expect(stdout).toBe("all said\n");
+    expect(stderr).toBe(
+      [
+        "* Agent Explore: task of a ...",
+        "  Explore: Read x (1 line)",
+        "* Agent Explore: done (12 calls, 8,310 tokens, 4.2 s)\n",
+      ].join("\n"),
+    );
+  });
+
+  it("says in stream-json which agents there are, and what each said and did", async () => {
+    const { lines } = await run({ script: delegates, format: "stream-json" });
+    expect(lines()[0]).toMatchObject({ subtype: "init", agents: ["Explore"] });
+    expect(lines().filter((line) => line.parent_tool_use_id === "call-a")).toMatchObject([
+      { type: "assistant", agent_id: "a" },
+      { type: "user" },
+    ]);
+  });
+
+  it("leaves none open when the run is over", async () => {
+    const script: ScriptedRun = async function* () {
+      yield agent.start;
+      return { text: "done" };
+    };
+    const { lines } = await run({ script, format: "stream-json" });
+    expect(lines().map(({ subtype }) => subtype)).toEqual([
+      "init",
+      "task_started",
+      "task_updated",
+      "task_notification",
+      "success",
+    ]);
+    const { stderr } = await run({ script, verbose: true });
+    expect(stderr).toContain("! Agent Explore: stopped (0 calls, 0 tokens)\n");
+  });
+
+  it("leaves none open in stream-json when the run fails", async () => {
+    const { lines } = await run({
+      script: async function* () {
+        yield agent.start;
+        throw new Error("broken");
+      },
+      format: "stream-json",
+    });
+    expect(lines().map(({ type, subtype }) => subtype ?? type)).toEqual([
+      "init",
+      "task_started",
+      "task_updated",
+      "task_notification",
+      "error_during_execution",
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { type Channel, createChannel } from "../../base/channel.ts";
 import { CadreError } from "../../base/errors.ts";
 import type { Verdict } from "../../permissions/broker.ts";
 import type { Session } from "../../runtime/session.ts";
+import { createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
   answerEvents,
   createScriptedSession,
@@ -29,7 +30,7 @@ function start(script: ScriptedRun, options: { open?: () => never; permissions?:
   const session = createScriptedSession(script);
   const opened: SessionChoices[] = [];
   const interruption = new AbortController();
-  const context = { sessionId: session.id, uuid: uuids(), includePartialMessages: false };
+  const context = { sessionId: session.id, uuid: uuids(), now: () => 0, includePartialMessages: false };
   let bridge: PermissionBridge | undefined;
   if (options.permissions === true) bridge = createPermissionBridge({ emit });
   const sinkTo = (take: (text: string) => void) => ({
@@ -196,6 +197,29 @@ describe("control requests", () => {
     program.end();
     await program.exit;
     expect(program.opened).toEqual([{}]);
+  });
+
+  it("initialize brings agents along, and says whether their words are wanted", async () => {
+    const agent = createScriptedAgent("a");
+    const speaking: ScriptedRun = async function* () {
+      yield agent.start;
+      yield* agent.turn();
+      return {};
+    };
+    const wordsAfter = async (initialize?: Record<string, unknown>) => {
+      const program = start(speaking);
+      if (initialize) program.say(control("1", { subtype: "initialize", ...initialize }));
+      program.say(user("go"));
+      program.end();
+      await program.exit;
+      return { words: program.said.filter(({ type }) => type === "assistant").length, program };
+    };
+    const agents = { scout: { description: "looks", prompt: "Look." } };
+    const asked = await wordsAfter({ agents, forwardSubagentText: true });
+    expect(asked.words).toBe(1);
+    expect(asked.program.opened).toEqual([{ agents }]);
+    expect((await wordsAfter({ agents: null })).words).toBe(0);
+    expect((await wordsAfter()).words).toBe(1);
   });
 
   it("that cannot be honoured are refused, not ignored", async () => {

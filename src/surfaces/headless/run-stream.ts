@@ -34,7 +34,12 @@ type Item = { content: string | Block[] } | { problem: string };
 export async function runStream(options: StreamOptions): Promise<number> {
   const { reporter, interruption } = options;
   const items = createChannel<Item>();
-  const state: ControlState = { choices: {}, started: false, session: undefined };
+  const state: ControlState = {
+    choices: {},
+    started: false,
+    session: undefined,
+    withAgentText: undefined,
+  };
   const stop = () => {
     state.session?.interrupt();
     items.close();
@@ -79,7 +84,7 @@ async function runMessage(
     options.emit(systemMessage(options.context, "session_state_changed", { state: now }));
   await tell("running");
   try {
-    await reporter.runStart(session);
+    await reporter.runStart(session, { withAgentText: state.withAgentText });
     if (interruption.signal.aborted) return interruption.exitCode();
     const run = await driveRun({
       session,

@@ -3,6 +3,7 @@ import type { LoopEvent } from "../../contracts/event.ts";
 import type { Block, Message } from "../../contracts/message.ts";
 import type { PermissionMode } from "../../contracts/permission.ts";
 import type { Session } from "../../runtime/session.ts";
+import type { WatchedAgent } from "./watch-agents.ts";
 import { wireStopReason, wireStreamEvents } from "./wire-stream-event.ts";
 import { wireUsage } from "./wire-usage.ts";
 
@@ -11,6 +12,8 @@ export type WireMessage = Record<string, unknown>;
 export interface WireContext {
   readonly sessionId: string;
   readonly uuid: () => string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly includePartialMessages: boolean;
 }
 
@@ -33,21 +36,60 @@ export function wireInit(options: {
     output_style: "default",
     skills: [],
     plugins: [],
-    agents: [],
+    agents: session.agentNames,
   });
 }
 
-/** The objects that one event becomes: none, for most of them. */
+/** The objects that one event of the main agent becomes: none, for most of them. */
 export function wireMessagesOf(event: LoopEvent, context: WireContext): WireMessage[] {
   switch (event.type) {
+    case "compaction-start":
+      return [systemMessage(context, "status", { status: "compacting" })];
+    case "compaction-end":
+      return [
+        systemMessage(context, "status", { status: null }),
+        systemMessage(context, "compact_boundary", {
+          compact_metadata: { trigger: "auto", pre_tokens: event.promptTokensBefore },
+        }),
+      ];
     case "message-append":
-      return wireAppended(event.message, context);
+      // The prompt is the caller's own; what the tools said is news.
+      return isNews(event.message) ? [wireAppended(event.message, { context })] : [];
+    default:
+      return wireShared(event, { context });
+  }
+}
+
+/** The same for an agent's. What would speak of the state of the whole session is left out. */
+export function wireAgentMessagesOf(
+  event: LoopEvent,
+  options: {
+    context: WireContext;
+    agent: WatchedAgent;
+    /** Also what it says and is told, not only its calls and their results. */
+    withText: boolean;
+  },
+): WireMessage[] {
+  if (event.type !== "message-append") return wireShared(event, options);
+  if (options.withText) return [wireAppended(event.message, options)];
+  const content = event.message.content.filter(({ type }) => type === "tool_use" || type === "tool_result");
+  return content.length === 0 ? [] : [wireAppended({ ...event.message, content }, options)];
+}
+
+interface Frame {
+  readonly context: WireContext;
+  /** Absent: the main agent. */
+  readonly agent?: WatchedAgent;
+}
+
+function wireShared(event: LoopEvent, { context, agent }: Frame): WireMessage[] {
+  switch (event.type) {
     case "model-event":
       if (!context.includePartialMessages) return [];
       return wireStreamEvents(event.event).map((wire) => ({
         type: "stream_event",
         event: wire,
-        parent_tool_use_id: null,
+        parent_tool_use_id: agent?.toolUseId ?? null,
         session_id: context.sessionId,
         uuid: context.uuid(),
       }));
@@ -59,6 +101,7 @@ export function wireMessagesOf(event: LoopEvent, context: WireContext): WireMess
           retry_delay_ms: event.delayMs,
           error_status: null,
           error: event.reason,
+          ...(agent && { parent_tool_use_id: agent.toolUseId, agent_id: agent.id }),
         }),
       ];
     case "call-denied":
@@ -68,15 +111,7 @@ export function wireMessagesOf(event: LoopEvent, context: WireContext): WireMess
           tool_use_id: event.call.id,
           decision_reason: event.reason,
           message: event.reason,
-        }),
-      ];
-    case "compaction-start":
-      return [systemMessage(context, "status", { status: "compacting" })];
-    case "compaction-end":
-      return [
-        systemMessage(context, "status", { status: null }),
-        systemMessage(context, "compact_boundary", {
-          compact_metadata: { trigger: "auto", pre_tokens: event.promptTokensBefore },
+          ...(agent && { parent_tool_use_id: agent.toolUseId, agent_id: agent.id }),
         }),
       ];
     default:
@@ -88,13 +123,22 @@ export function systemMessage(context: WireContext, subtype: string, fields: Wir
   return { type: "system", subtype, ...fields, session_id: context.sessionId, uuid: context.uuid() };
 }
 
-function wireAppended(message: Message, context: WireContext): WireMessage[] {
-  const frame = { parent_tool_use_id: null, session_id: context.sessionId, uuid: message.uuid };
-  if (message.role === "assistant")
-    return [{ type: "assistant", message: wireAssistant(message, context), ...frame }];
-  // The prompt is the caller's own; what the tools said is news.
-  if (!message.content.some((block) => block.type === "tool_result")) return [];
-  return [{ type: "user", message: { role: "user", content: message.content }, ...frame }];
+function isNews({ role, content }: Message): boolean {
+  return role === "assistant" || content.some((block) => block.type === "tool_result");
+}
+
+function wireAppended(message: Message, { context, agent }: Frame): WireMessage {
+  return {
+    type: message.role,
+    message:
+      message.role === "assistant"
+        ? wireAssistant(message, context)
+        : { role: "user", content: message.content },
+    parent_tool_use_id: agent?.toolUseId ?? null,
+    ...(agent && { agent_id: agent.id, subagent_type: agent.type, task_description: agent.description }),
+    session_id: context.sessionId,
+    uuid: message.uuid,
+  };
 }
 
 function wireAssistant(message: Message, context: WireContext): WireMessage {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../contracts/event.ts";
 import { noUsage } from "../../contracts/usage.ts";
+import { createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
 import { createActivityLines } from "./activity-lines.ts";
 
 const turnEnd: LoopEvent = { type: "turn-end", turn: 1, usage: noUsage, modelMs: 1 };
@@ -25,7 +26,7 @@ function ended(
 
 function shown(events: readonly LoopEvent[]): string[] {
   const lines = createActivityLines();
-  return events.flatMap(lines);
+  return events.flatMap(lines.at);
 }
 
 describe("activity lines", () => {
@@ -106,5 +107,174 @@ describe("activity lines", () => {
       ended("Edit", { file_path: long }, { isError: true, text: "no" }),
     ]);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(79);
+  });
+});
+
+describe("lines of agents", () => {
+  const read = (file_path: string) => ({ name: "Read", input: { file_path } });
+  const crowd = (count: number, options: { description?: string; type?: string } = {}) =>
+    Array.from({ length: count }, (_, index) => createScriptedAgent(`a${index}`, options));
+  const starts = (agents: readonly ScriptedAgent[]) => agents.map(({ start }) => start);
+  const widest = (lines: readonly string[]) => Math.max(...lines.map((line) => line.length));
+
+  it("tell its start, what it does and its end, and the call that started it no further", () => {
+    const agent = createScriptedAgent("a", { description: "find the\nparser" });
+    expect(
+      shown([
+        { type: "call-start", call: agent.call },
+        agent.start,
+        ...agent.turn(read("a.ts"), read("b.ts"), read("c.ts")),
+        agent.event({ type: "call-start", call: call("Bash", { command: "npm test" }) }),
+        agent.event(ended("Bash", { command: "npm test" }, { isError: true, text: "red" })),
+        agent.end(),
+        agent.callEnd(),
+        turnEnd,
+      ]),
+    ).toEqual([
+      "* Agent Explore: find the parser ...",
+      "  Explore: Read a.ts (1 line)",
+      "  Explore: Read b.ts, c.ts",
+      "  Explore: Bash npm test ...",
+      "  ! Explore: Bash npm test: failed",
+      "    red",
+      "* Agent Explore: done (12 calls, 8,310 tokens, 4.2 s)",
+    ]);
+  });
+
+  it("name each one differently, and whom it works for", () => {
+    const one = createScriptedAgent("one");
+    const two = createScriptedAgent("two", { resumed: true });
+    const below = createScriptedAgent("below", { type: "Plan", parent: two });
+    expect(
+      shown([
+        one.start,
+        two.start,
+        below.start,
+        ...below.turn(read("x")),
+        ...one.turn(read("y")),
+        below.end({ toolUses: 1, totalTokens: 1, durationMs: 59_960 }),
+        below.callEnd(),
+        two.end({ status: "killed", durationMs: 3_725_000 }),
+      ]),
+    ).toEqual([
+      "* Agent Explore: task of one ...",
+      "* Agent Explore 2 goes on: task of two ...",
+      "* Agent Plan (for Explore 2): task of below ...",
+      "  Plan: Read x (1 line)",
+      "  Explore: Read y (1 line)",
+      "* Agent Plan: done (1 call, 1 token, 1 min 0 s)",
+      "! Agent Explore 2: stopped (12 calls, 8,310 tokens, 62 min 5 s)",
+    ]);
+  });
+
+  it("say why one failed, and how it was when it never began", () => {
+    const agent = createScriptedAgent("a");
+    const failed = [
+      agent.start,
+      agent.end({ status: "failed" }),
+      agent.callEnd("no connection", { isError: true }),
+    ];
+    expect(shown(failed).slice(1)).toEqual([
+      "! Agent Explore: failed (12 calls, 8,310 tokens, 4.2 s)",
+      "  Explore: no connection",
+    ]);
+    const cut = agent.callEnd("half a report", { output: { status: "completed", note: "It ended\nearly." } });
+    expect(shown([agent.start, agent.end(), cut]).at(-1)).toBe("  Explore: It ended early.");
+    const interrupted = "The user interrupted this call before it finished.";
+    expect(shown([agent.start, agent.callEnd(interrupted, { isError: true })]).slice(1)).toEqual([
+      "! Agent Explore: failed (0 calls, 0 tokens)",
+    ]);
+    expect(shown([agent.callEnd("There is no agent of this type.", { isError: true })])).toEqual([
+      "! Agent Explore: task of a: failed",
+      "  There is no agent of this type.",
+    ]);
+  });
+
+  it("tell of more than three at once only how each ended, and then what it was about", () => {
+    const agents = crowd(5);
+    const lines = shown([
+      ...starts(agents),
+      ...agents.flatMap((agent) => agent.turn(read("x"))),
+      ...agents.map((agent) => agent.end()),
+      ...agents.map((agent) => agent.callEnd()),
+    ]);
+    expect(lines).toEqual([
+      "* Agent Explore: task of a0 ...",
+      "* Agent Explore 2: task of a1 ...",
+      "* Agent Explore 3: task of a2 ...",
+      "(more than 3 agents at once: each is told of when it ends)",
+      "* Agent Explore: task of a0: done (12 calls, 8,310 tokens, 4.2 s)",
+      "* Agent Explore 2: task of a1: done (12 calls, 8,310 tokens, 4.2 s)",
+      "* Agent Explore 3: task of a2: done (12 calls, 8,310 tokens, 4.2 s)",
+      "* Agent Explore 4: task of a3: done (12 calls, 8,310 tokens, 4.2 s)",
+      "* Agent Explore 5: task of a4: done (12 calls, 8,310 tokens, 4.2 s)",
+      "(5 agents ended: 5 calls, 500 tokens)",
+    ]);
+  });
+
+  it("tell now and then how a crowd stands, and what was denied in it", () => {
+    const [first, ...others] = crowd(4);
+    if (first === undefined) throw new Error("no agents");
+    const denied: LoopEvent = { type: "call-denied", call: call("Read", {}), reason: "a rule" };
+    const lines = shown([
+      ...starts([first, ...others]),
+      ...Array.from({ length: 45 }, () => first.turn(read("x"))).flat(),
+      first.event(denied),
+      first.end(),
+    ]);
+    expect(lines.slice(4)).toEqual([
+      "(4 agents at work, 0 ended: 40 calls, 3,900 tokens)",
+      "* Agent Explore: task of a0: done (12 calls, 1 denied, 8,310 tokens, 4.2 s)",
+    ]);
+  });
+
+  it("count the calls by which agents of a crowd start others", () => {
+    const agents = crowd(4);
+    const [parent] = agents;
+    const below = createScriptedAgent("below", { ...(parent && { parent }) });
+    const ends = [below, ...agents].map((agent) => agent.end());
+    expect(shown([...starts([...agents, below]), below.end(), below.callEnd(), ...ends]).at(-1)).toBe(
+      "(5 agents ended: 1 call, 0 tokens)",
+    );
+  });
+
+  it("tell everything again once a crowd has gone", () => {
+    const agents = crowd(4);
+    const later = createScriptedAgent("later");
+    const lines = shown([
+      ...starts(agents),
+      ...agents.map((agent) => agent.end()),
+      later.start,
+      ...later.turn(read("x")),
+    ]);
+    expect(lines.slice(-2)).toEqual(["* Agent Explore 5: task of later ...", "  Explore 5: Read x (1 line)"]);
+  });
+
+  it("leave none open when the run is over", () => {
+    const lines = createActivityLines();
+    for (const { start } of crowd(2)) lines.at(start);
+    expect(lines.close()).toEqual([
+      "! Agent Explore: stopped (0 calls, 0 tokens)",
+      "! Agent Explore 2: stopped (0 calls, 0 tokens)",
+    ]);
+    expect(lines.close()).toEqual([]);
+  });
+
+  it("fit 79 columns whatever they are called", () => {
+    const long = { type: "type:".repeat(40), description: "words ".repeat(60) };
+    for (const count of [2, 6]) {
+      const agents = crowd(count, long);
+      const below = createScriptedAgent("below", { ...long, ...(agents[0] && { parent: agents[0] }) });
+      const lines = shown([
+        ...starts(agents),
+        below.start,
+        ...agents.flatMap((agent) => agent.turn(read("x".repeat(99)), read("y".repeat(99)), read("z"))),
+        ...agents.map((agent) =>
+          agent.end({ toolUses: 1_234_567, totalTokens: 9_876_543_210, durationMs: 9e6 }),
+        ),
+      ]);
+      expect(widest(lines)).toBeLessThanOrEqual(79);
+      expect(lines.at(count === 2 ? -1 : -2)).toMatch(new RegExp(` ${count}: done`));
+    }
   });
 });

@@ -15,7 +15,10 @@ export interface PlainConsole {
   line(text: string): void;
   /** Shows that it is the person's turn. */
   prompt(): void;
-  /** The next line that is typed, or undefined if none will come. One question at a time. */
+  /**
+   * The next line that is typed, or undefined if none will come. One question at a time; what is shown meanwhile
+   * waits for the answer, so that the question stays the last thing on the screen.
+   */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   close(): void;
 }
@@ -55,20 +58,26 @@ export function createPlainConsole(options: {
     output.write(text);
     atLineStart = text.endsWith("\n");
   };
-  const show = (text: string) => {
+  const showNow = (text: string) => {
     const whole = heldBack + text;
     // Half a character, or half a line break, at the border of two pieces waits for its other half.
     heldBack = /[\uD800-\uDBFF\r]$/.test(whole) ? whole.slice(-1) : "";
     write(forTerminal(heldBack === "" ? whole : whole.slice(0, -1)));
   };
-  const endLine = () => {
+  const endLineNow = () => {
     write(forTerminal(heldBack));
     heldBack = "";
     if (!atLineStart) write("\n");
   };
-  const line = (text: string) => {
-    endLine();
+  const lineNow = (text: string) => {
+    endLineNow();
     write(`${forTerminal(text)}\n`);
+  };
+  /** What was to be shown while a question was open, in order. */
+  let waiting: (() => void)[] = [];
+  const unlessAsking = (print: () => void) => {
+    if (answer === undefined) print();
+    else waiting.push(print);
   };
 
   const showPrompt = () => {
@@ -108,8 +117,8 @@ export function createPlainConsole(options: {
       write("\n");
     }
     const newline = question.lastIndexOf("\n");
-    if (newline >= 0) line(question.slice(0, newline));
-    else endLine();
+    if (newline >= 0) lineNow(question.slice(0, newline));
+    else endLineNow();
     reader.setPrompt(forTerminal(question.slice(newline + 1)));
     const answered = new Promise<string | undefined>((resolve) => {
       answer = resolve;
@@ -120,19 +129,23 @@ export function createPlainConsole(options: {
     } finally {
       answer = undefined;
       if (!closed) reader.setPrompt("> ");
+      const missed = waiting;
+      waiting = [];
+      for (const print of missed) print();
       if (!closed && draft !== "") reader.write(draft);
     }
   };
 
   return {
-    show,
-    endLine,
-    line,
-    prompt() {
-      if (closed) return;
-      endLine();
-      showPrompt();
-    },
+    show: (text) => unlessAsking(() => showNow(text)),
+    endLine: () => unlessAsking(endLineNow),
+    line: (text) => unlessAsking(() => lineNow(text)),
+    prompt: () =>
+      unlessAsking(() => {
+        if (closed) return;
+        endLineNow();
+        showPrompt();
+      }),
     ask(question, signal) {
       const asked = lastQuestion.then(() => askNow(question, signal));
       lastQuestion = asked.catch(() => {});

@@ -18,8 +18,29 @@ export function describeCall(
   call: { name: string; input: Readonly<Record<string, unknown>> },
   maxChars = 100,
 ): string {
+  return cut(oneLine(isAgentCall(call) ? agentCallInWords(call.input) : callInWords(call)), maxChars);
+}
+
+/** `Task` is the same tool by another name. */
+function isAgentCall({ name }: { name: string }): boolean {
+  return name === "Agent" || name === "Task";
+}
+
+/** `Agent Explore: find the parser` */
+function agentCallInWords(input: Readonly<Record<string, unknown>>): string {
+  const { subagent_type: type, resume, description, prompt } = input;
+  const who = [type, resume].find(isFilled);
+  const about = [description, prompt].find(isFilled);
+  return `Agent${who === undefined ? "" : ` ${who}`}${about === undefined ? "" : `: ${about}`}`;
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+function callInWords(call: { name: string; input: Readonly<Record<string, unknown>> }): string {
   const subject = subjectOf(call.input);
-  return cut(oneLine(subject === "" ? call.name : `${call.name} ${subject}`), maxChars);
+  return subject === "" ? call.name : `${call.name} ${subject}`;
 }
 
 /** What the call is about: a file, a command, a pattern and where it is looked for. */
@@ -34,7 +55,8 @@ export function subjectOf(input: Readonly<Record<string, unknown>>): string {
 }
 
 /** `42 lines`, `7 files`, `1 image or document`, or that there was nothing. */
-export function describeResult(toolName: string, result: ToolResultBlock): string {
+export function describeResult(toolName: string, result: ToolResultBlock, output?: unknown): string {
+  if (isAgentCall({ name: toolName }) && isLaunch(output)) return "in the background";
   const others =
     typeof result.content === "string" ? 0 : result.content.filter((block) => block.type !== "text").length;
   if (others > 0) return others === 1 ? "1 image or document" : `${others} images or documents`;
@@ -56,12 +78,18 @@ export function describeResult(toolName: string, result: ToolResultBlock): strin
   }
 }
 
+function isLaunch(output: unknown): boolean {
+  return (
+    typeof output === "object" && output !== null && "status" in output && output.status === "async_launched"
+  );
+}
+
 function filesIn(lines: readonly string[]): number {
   const more = /^\(([\d,]+) more files?: /.exec(lines.at(-1) ?? "")?.[1];
   return more === undefined ? lines.length : lines.length - 1 + Number(more.replaceAll(",", ""));
 }
 
-function counted(count: number, noun: string): string {
+export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
@@ -77,5 +105,5 @@ export function oneLine(text: string): string {
 export function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   // Never half of a surrogate pair.
-  return `${text.slice(0, maxChars - 3).replace(/[\uD800-\uDBFF]$/, "")}...`;
+  return `${text.slice(0, Math.max(0, maxChars - 3)).replace(/[\uD800-\uDBFF]$/, "")}...`;
 }

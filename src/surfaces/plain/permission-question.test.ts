@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PermissionRequest } from "../../contracts/permission.ts";
+import type { AskingAgent, PermissionRequest } from "../../contracts/permission.ts";
 import { permissionQuestion } from "./permission-question.ts";
 
 const ask = (toolName: string, input: Record<string, unknown>, more: Partial<PermissionRequest> = {}) =>
@@ -39,6 +39,23 @@ describe("permissionQuestion", () => {
   it("shows any other input as JSON, and names the agent that asks", () => {
     expect(ask("WebFetch", { url: "https://example.org" }, { agent: { id: "reviewer-1" } })).toMatch(
       /^WebFetch \(agent reviewer-1\):\n {2}\{\n {2} {2}"url": "https:\/\/example\.org"/,
+    );
+  });
+
+  it("names the agent as it was called, or else as the lines about it do", () => {
+    const request = { toolName: "Bash", toolUseId: "t", input: { command: "ls" }, reason: "" };
+    const question = (agent: AskingAgent, label?: string) =>
+      permissionQuestion({ ...request, agent }, label).split("?")[0];
+    expect(question({ id: "a1", type: "Explore" }, "Explore 2")).toBe("Allow Bash (agent Explore 2): ls");
+    expect(question({ id: "a1", type: "Explore", name: "scout" }, "Explore 2")).toBe(
+      "Allow Bash (agent scout, of type Explore): ls",
+    );
+    expect(question({ id: "a1", type: "Explore" })).toBe("Allow Bash (agent a1, of type Explore): ls");
+  });
+
+  it("puts the choices on a line of their own where they do not fit behind the question", () => {
+    expect(ask("Bash", { command: "x".repeat(20) })).toBe(
+      `Allow Bash: ${"x".repeat(20)}?\n[y]es / [s]ession / [p]roject / [n]o (or say why): `,
     );
   });
 

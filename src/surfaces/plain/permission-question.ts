@@ -1,10 +1,14 @@
 import type { AskingAgent, PermissionAnswer, PermissionRequest } from "../../contracts/permission.ts";
 
 const maxShownLines = 40;
+const maxLineChars = 80;
 
-/** What is asked for stands there whole where a cut could hide something: commands are never cut. */
-export function permissionQuestion(request: PermissionRequest): string {
-  const who = request.agent === undefined ? "" : ` (agent ${inLine(describeAgent(request.agent))})`;
+/**
+ * What is asked for stands there whole where a cut could hide something: commands are never cut. `label`: what the
+ * asking agent is called in the lines that tell of it.
+ */
+export function permissionQuestion(request: PermissionRequest, label?: string): string {
+  const who = request.agent === undefined ? "" : ` (agent ${inLine(describeAgent(request.agent, label))})`;
   const { command, file_path: path } = request.input;
   const choices = choicesFor(request);
   const why = [
@@ -12,19 +16,25 @@ export function permissionQuestion(request: PermissionRequest): string {
     ...ruleOffer(request).map((line) => `  ${line}`),
   ];
   if (typeof command === "string" && !/[\r\n]/.test(command) && command.length <= 200)
-    return [...why, `Allow ${inLine(request.toolName)}${who}: ${command}? ${choices}`].join("\n");
+    return [...why, withChoices(`Allow ${inLine(request.toolName)}${who}: ${command}?`, choices)].join("\n");
   const subject = `${inLine(request.toolName)}${typeof path === "string" ? ` ${inLine(path)}` : ""}`;
   const details = typeof command === "string" ? command.split(/\r\n|\r|\n/) : detailsOf(request.input);
   return [
     `${subject}${who}:`,
     ...details.map((each) => `  ${each}`),
     ...why,
-    `Allow ${subject}? ${choices}`,
+    withChoices(`Allow ${subject}?`, choices),
   ].join("\n");
 }
 
-/** `reviewer, of type Explore`: the name that people gave it, or else its id. */
-function describeAgent({ id, type, name }: AskingAgent): string {
+/** What is typed follows the choices: where they do not fit behind the question they get a line of their own. */
+function withChoices(question: string, choices: string): string {
+  return `${question}${question.length + choices.length < maxLineChars ? " " : "\n"}${choices}`;
+}
+
+/** `reviewer, of type Explore`: the name that people gave it, else its label, else its id. */
+function describeAgent({ id, type, name }: AskingAgent, label: string | undefined): string {
+  if (name === undefined && label !== undefined) return label;
   const called = name ?? id;
   return type === undefined || type === called ? called : `${called}, of type ${type}`;
 }

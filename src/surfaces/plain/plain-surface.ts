@@ -1,6 +1,7 @@
 /** A person at a plain console, as the runtime asks them. */
 import { isCancelled, messageOf } from "../../base/errors.ts";
 import type { SessionPermissions, Surface } from "../../runtime/session.ts";
+import type { AgentLabels } from "./agent-labels.ts";
 import type { PlainConsole } from "./console.ts";
 import { permissionQuestion, readPermissionAnswer } from "./permission-question.ts";
 import { questionText, readChoice } from "./user-question.ts";
@@ -30,7 +31,12 @@ export function createPlainSurface(console: PlainConsole): Required<Surface> {
 }
 
 /** Puts the waiting questions to the person, one after the other, until the returned function is called. */
-export function answerPermissions(console: PlainConsole, permissions: SessionPermissions): () => void {
+export function answerPermissions(options: {
+  console: PlainConsole;
+  permissions: SessionPermissions;
+  labels: Pick<AgentLabels, "of">;
+}): () => void {
+  const { console, permissions, labels } = options;
   const open = new Map<string, AbortController>();
   const ask = async (id: string, text: string, signal: AbortSignal) => {
     try {
@@ -47,9 +53,11 @@ export function answerPermissions(console: PlainConsole, permissions: SessionPer
   return permissions.subscribe((change) => {
     if (change.type === "question-close") open.get(change.id)?.abort();
     else {
+      const { question } = change;
       const withdrawal = new AbortController();
-      open.set(change.question.id, withdrawal);
-      void ask(change.question.id, permissionQuestion(change.question), withdrawal.signal);
+      open.set(question.id, withdrawal);
+      const label = question.agent && labels.of(question.agent.id);
+      void ask(question.id, permissionQuestion(question, label), withdrawal.signal);
     }
   });
 }

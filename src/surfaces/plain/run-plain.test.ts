@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CadreError } from "../../base/errors.ts";
 import type { Surface } from "../../runtime/session.ts";
+import { createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
   answerEvents,
   createScriptedSession,
@@ -363,7 +364,9 @@ describe("questions", () => {
         },
       { firstPrompt: "go" },
     );
-    await person.sees("Allow Bash (agent agent-one, of type Explore): echo one? [y]es / [n]o (or say why): ");
+    await person.sees(
+      "Allow Bash (agent agent-one, of type Explore): echo one?\n[y]es / [n]o (or say why): ",
+    );
     person.type("n\n");
     await person.sees("Allow Bash (agent agent-two, of type Explore): echo two?");
     person.type("y\n");
@@ -480,6 +483,105 @@ describe("questions", () => {
     await person.sees("Answer");
     person.type("2 is fine, 3 is not\n");
     await person.sees('{"Which?":"Blue","Which ones?":["Red","Blue"],"Sure?":"2 is fine, 3 is not"}');
+    person.end();
+    await person.exit;
+  });
+});
+
+describe("agents in a conversation", () => {
+  const read = { name: "Read", input: { file_path: "a.ts" } };
+
+  it("ask by the name that the lines about them use, and the others wait with what they tell", async () => {
+    const asked = createGate();
+    const told = createGate();
+    const person = sitDown(
+      (_surface, session) =>
+        async function* () {
+          const agents = [createScriptedAgent("one"), createScriptedAgent("two")] as const;
+          for (const agent of agents) yield agent.start;
+          const verdict = session().ask({
+            toolName: "Bash",
+            toolUseId: "t",
+            input: { command: "make" },
+            reason: "",
+            agent: { id: "two", type: "Explore" },
+          });
+          asked.open();
+          for (const event of agents[0].turn(read)) yield event;
+          yield* answerEvents("meanwhile");
+          told.open();
+          await verdict;
+          for (const agent of agents) yield agent.end();
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await asked.opened;
+    const question = "Allow Bash (agent Explore 2): make? [y]es / [n]o (or say why): ";
+    await person.sees(question);
+    await told.opened;
+    await new Promise(setImmediate);
+    expect(person.shown().endsWith(question)).toBe(true);
+    person.type("y\n");
+    await person.sees("  Explore: Read a.ts (1 line)\nmeanwhile\n* Agent Explore: done (");
+    person.end();
+    expect(await person.exit).toBe(0);
+  });
+
+  it("do not cut a sentence of the answer in two", async () => {
+    const agent = createScriptedAgent("one");
+    const person = sitDown(
+      () =>
+        async function* () {
+          yield modelEvent({ type: "block-start", index: 0, block: { type: "text", text: "First " } });
+          yield agent.start;
+          yield modelEvent({ type: "block-delta", index: 0, delta: { type: "text", text: "half." } });
+          yield modelEvent({ type: "block-stop", index: 0 });
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("First half.\n* Agent Explore: task of one ...\n! Agent Explore: stopped");
+    person.end();
+    await person.exit;
+  });
+
+  it("may still ask when the run is over: the prompt comes after the answer", async () => {
+    const person = sitDown(
+      (_surface, session) =>
+        async function* () {
+          yield { type: "turn-start", turn: 1 };
+          const request = { toolName: "Bash", toolUseId: "t", input: { command: "make" }, reason: "" };
+          void session().ask({ ...request, agent: { id: "one", type: "Explore" } });
+          await new Promise(setImmediate);
+          yield* answerEvents("answered");
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("(or say why): ");
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(person.shown().endsWith("(or say why): ")).toBe(true);
+    person.type("y\n");
+    await person.sees("answered\n> ");
+    person.end();
+    await person.exit;
+  });
+
+  it("keep their numbers over the whole conversation", async () => {
+    const person = sitDown(
+      () =>
+        async function* () {
+          yield createScriptedAgent("one").start;
+          return {};
+        },
+      { firstPrompt: "go" },
+    );
+    await person.sees("* Agent Explore: ");
+    await person.sees("> ");
+    person.type("again\n");
+    await person.sees("* Agent Explore 2: ");
     person.end();
     await person.exit;
   });

@@ -11,6 +11,7 @@ import { driveRun } from "../headless/drive-run.ts";
 import { exitCodeOfError, exitCodes } from "../headless/exit-code.ts";
 import type { Interruption } from "../headless/run-headless.ts";
 import { createActivityLines } from "./activity-lines.ts";
+import { type AgentLabels, createAgentLabels } from "./agent-labels.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
 import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
 import { describeTotals } from "./session-totals.ts";
@@ -38,6 +39,7 @@ const offlineHint = `This model follows rules and needs no network. To connect a
 
 export async function runPlain(options: PlainOptions): Promise<number> {
   const typed = createChannel<string>();
+  const labels = createAgentLabels();
   let running = false;
   let leaving = false;
   let interrupts = 0;
@@ -107,7 +109,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   try {
     options.interruption.signal.addEventListener("abort", leave, { once: true });
     session = await options.open(createPlainSurface(console));
-    stopAnswering = answerPermissions(console, session.permissions);
+    stopAnswering = answerPermissions({ console, permissions: session.permissions, labels });
     console.line(
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
@@ -118,7 +120,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
       if (leaving) break;
       if (text.trim() !== "") {
         running = true;
-        await runOne(session, text, console).catch(showFailure);
+        await runOne({ session, text, console, labels }).catch(showFailure);
         running = false;
         interrupts = 0;
       }
@@ -138,15 +140,22 @@ export async function runPlain(options: PlainOptions): Promise<number> {
 }
 
 /** One prompt, and after it what was typed too late for its last step. */
-async function runOne(session: Session, text: string, console: PlainConsole): Promise<void> {
-  let content: string | undefined = text;
+async function runOne(options: {
+  session: Session;
+  text: string;
+  console: PlainConsole;
+  labels: AgentLabels;
+}): Promise<void> {
+  const { session, console } = options;
+  let content: string | undefined = options.text;
   do {
+    const renderer = createRenderer(console, options.labels);
     const { result } = await driveRun({
       session,
       content,
       wantsStructuredOutput: false,
-      onEvent: createRenderer(console),
-    });
+      onEvent: renderer.show,
+    }).finally(renderer.close);
     const ending = describeEnd(result.end);
     if (ending !== undefined)
       console.line(result.end.reason === "aborted" ? `(${ending})` : `cadre: ${ending}`);
@@ -155,21 +164,44 @@ async function runOne(session: Session, text: string, console: PlainConsole): Pr
   } while (session.queued > 0);
 }
 
-function createRenderer(console: PlainConsole): (event: LoopEvent) => void {
-  const lines = createActivityLines();
+interface Renderer {
+  show(event: LoopEvent): void;
+  close(): void;
+}
+
+function createRenderer(console: PlainConsole, labels: AgentLabels): Renderer {
+  const lines = createActivityLines({ labels });
   let textOpen = false;
-  return (event) => {
-    for (const line of lines(event)) console.line(line);
-    if (event.type !== "model-event") return;
-    const piece = event.event;
-    if (piece.type === "block-start" && piece.block.type === "text") {
-      textOpen = true;
-      console.show(piece.block.text);
-    } else if (piece.type === "block-delta" && piece.delta.type === "text") console.show(piece.delta.text);
-    else if (piece.type === "block-stop" && textOpen) {
-      textOpen = false;
-      console.endLine();
-    }
+  /** Calls start while the answer streams: what they do must not cut a sentence in two. */
+  let waiting: string[] = [];
+  const showLines = (more: readonly string[]) => {
+    if (textOpen) waiting.push(...more);
+    else for (const line of more) console.line(line);
+  };
+  const closeText = () => {
+    if (!textOpen) return;
+    textOpen = false;
+    console.endLine();
+    showLines(waiting);
+    waiting = [];
+  };
+  return {
+    show(event) {
+      // With a broken stream no block is closed.
+      if (event.type === "message-append" || event.type === "response-discard") closeText();
+      showLines(lines.at(event));
+      if (event.type !== "model-event") return;
+      const piece = event.event;
+      if (piece.type === "block-start" && piece.block.type === "text") {
+        textOpen = true;
+        console.show(piece.block.text);
+      } else if (piece.type === "block-delta" && piece.delta.type === "text") console.show(piece.delta.text);
+      else if (piece.type === "block-stop") closeText();
+    },
+    close() {
+      closeText();
+      showLines(lines.close());
+    },
   };
 }
 

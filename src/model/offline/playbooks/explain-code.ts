@@ -16,7 +16,7 @@ export const explainCode = everydayPlaybook({
   play: playExplain,
 });
 
-interface ExplainRequest {
+export interface ExplainRequest {
   readonly name: string;
   /** `thing`: a plain word, which may be the name of a folder, a file or a symbol. */
   readonly kind: "file" | "folder" | "symbol" | "thing";
@@ -72,7 +72,11 @@ const kindWord = new RegExp(`^${kinds}\\s+`, "i");
 const kindAfter = new RegExp(`\\s+${kinds}$`, "i");
 
 /** A name, not a sentence: what has spaces must be quoted or look like a path. */
-function nameIn(words: string, quoted: readonly string[], takesWords: boolean): ExplainRequest | undefined {
+export function nameIn(
+  words: string,
+  quoted: readonly string[],
+  takesWords: boolean,
+): ExplainRequest | undefined {
   const whole = withoutArticle(words);
   const placed = splitPlace(whole);
   const { rest, path } = placed.path !== undefined && isPathLike(placed.path) ? placed : { rest: whole };
@@ -94,7 +98,7 @@ function isPathLike(name: string): boolean {
   return name.includes("/") || (extensionOf(name) !== undefined && languageOf(name) !== undefined);
 }
 
-function* playExplain(_task: Task, request: ExplainRequest): Asking<string> {
+export function* playExplain(_task: Task, request: ExplainRequest): Asking<string> {
   const { name, kind } = request;
   if (kind === "symbol") {
     const found = yield* definitionsOf(name, request.path);
@@ -133,7 +137,7 @@ function* filesNamed(name: string): Asking<readonly string[]> {
 }
 
 /** The folder at this path, or the only one of this name anywhere. */
-function* folderNamed(name: string): Asking<{ path: string; list: PathList } | undefined> {
+export function* folderNamed(name: string): Asking<{ path: string; list: PathList } | undefined> {
   const clean = name.replace(/\/+$/, "");
   const [here, anywhere] = yield* globAll(
     [{ pattern: `${globEscaped(clean)}/**/*` }, { pattern: `**/${globEscaped(clean)}/**/*` }],

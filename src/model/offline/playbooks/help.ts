@@ -14,6 +14,7 @@ const abilities = [
   '- run the tests and report: "run the tests"',
   '- rename a symbol: "rename oldName to newName in src/"',
   '- review what is not committed: "review my change"',
+  '- send an agent: "explore src", "ask an Explore agent where parseArgs is used"',
 ].join("\n");
 
 const connection = [

@@ -1,8 +1,9 @@
 import { firstParagraph, shortened } from "../doc-comment.ts";
 import { type EntryPoint, findEntryPoints } from "../entry-points.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
+import { exploreFolders, type ToldFolders } from "../folder-agents.ts";
 import { countOf } from "../folder-contents.ts";
-import { describeFolders, type FolderLine } from "../folder-lines.ts";
+import { describeFolders } from "../folder-lines.ts";
 import { isReadme } from "../folder-purpose.ts";
 import { folderOf } from "../languages.ts";
 import { isLicenceFile, licenceOf } from "../licence.ts";
@@ -32,18 +33,29 @@ function* playMap(task: Task, part: MapPart): Asking<string> {
   const wants = (other: MapPart) => part === "everything" || part === other;
   const entries = wants("entries") || part === "commands" ? yield* findEntryPoints(survey, project) : [];
   const folders = wants("folders")
-    ? yield* describeFolders(survey, new Set(packages.map(({ folder }) => folder)))
-    : [];
+    ? yield* tellFolders(survey, {
+        packages: new Set(packages.map(({ folder }) => folder)),
+        byAgents: part === "everything" && task.offers("Agent"),
+      })
+    : undefined;
   return [
     heading(survey, project, heads),
     ...(wants("everything") ? aboutSection(survey, project, heads) : []),
     ...(wants("languages") ? languageSection(survey) : []),
     ...(wants("commands") ? commandSection(project) : []),
     ...(wants("entries") || part === "commands" ? entrySection(entries) : []),
-    ...(wants("folders") ? folderSection(survey, folders) : []),
+    ...(folders === undefined ? [] : folderSection(survey, folders)),
     ...packageSection(packages),
     ...(wants("licence") ? licenceSection(survey, project, heads) : []),
   ].join("\n");
+}
+
+function* tellFolders(
+  survey: Survey,
+  options: { packages: ReadonlySet<string>; byAgents: boolean },
+): Asking<ToldFolders> {
+  if (options.byAgents && survey.folders.length > 0) return yield* exploreFolders(survey, options.packages);
+  return { lines: yield* describeFolders(survey, options.packages), note: undefined };
 }
 
 type Heads = ReadonlyMap<string, FileText>;
@@ -136,15 +148,26 @@ function entrySection(entries: readonly EntryPoint[]): string[] {
   return ["## Entry points", ...shown, ""];
 }
 
-function folderSection(survey: Survey, folders: readonly FolderLine[]): string[] {
+function folderSection(survey: Survey, { lines, note }: ToldFolders): string[] {
   if (survey.folders.length === 0) return [];
-  const more = survey.folders.length - folders.filter(({ depth }) => depth === 0).length;
+  const told = new Set(lines.flatMap(({ name, depth }) => (depth === 0 ? [name] : [])));
+  const others = survey.folders.filter(({ name }) => !told.has(name)).map(({ name }) => `${name}/`);
   return [
     "## Folders",
-    ...folders.map(({ name, depth, text }) => `${"  ".repeat(depth)}- ${name}/: ${text}`),
-    ...(more > 0 ? [`- and ${more} more`] : []),
+    ...lines.flatMap(({ name, depth, text, facts = [] }) => [
+      `${"  ".repeat(depth)}- ${name}/: ${text}`,
+      ...facts.map((fact) => `${"  ".repeat(depth + 1)}- ${fact}`),
+    ]),
+    ...(others.length > 0 ? [`- and ${others.length} more: ${namesOf(others)}`] : []),
+    ...(note === undefined ? [] : ["", note]),
     "",
   ];
+}
+
+const nameLimit = 60;
+
+function namesOf(names: readonly string[]): string {
+  return names.slice(0, nameLimit).join(", ") + (names.length > nameLimit ? ", …" : "");
 }
 
 const packageLimit = 30;

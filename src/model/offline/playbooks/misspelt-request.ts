@@ -1,4 +1,4 @@
-import { firstPlay, type Play, type Playbook } from "../playbook.ts";
+import { firstPlay, type Play, type Playbook, textOfEnd } from "../playbook.ts";
 import { correctSpelling } from "../spelling.ts";
 
 /** Tries again with the spelling put right, and says what it read. Asked after all others: they take words as they are. */
@@ -14,7 +14,5 @@ export function createMisspeltRequest(playbooks: readonly Playbook[]): Playbook 
 }
 
 function* withReading(play: Play, prompt: string): Play {
-  const end = yield* play;
-  const text = typeof end === "string" ? end : (end.text ?? "");
-  return `I read this as: ${prompt.trim()}\n\n${text}`;
+  return `I read this as: ${prompt.trim()}\n\n${textOfEnd(yield* play)}`;
 }

@@ -10,6 +10,7 @@ import { bareName, type Wording } from "../wording.ts";
 export const renameSymbol = everydayPlaybook({
   name: "rename a symbol",
   needs: ["Grep", "Read", "Edit"],
+  acts: true,
   understand: understandRename,
   play: playRename,
 });

@@ -11,6 +11,7 @@ import type { Wording } from "../wording.ts";
 export const runTests = everydayPlaybook({
   name: "run the tests",
   needs: ["Glob", "Read", "Bash"],
+  acts: true,
   understand: understandRun,
   play: playRun,
 });

@@ -1,5 +1,5 @@
-import { signature } from "../everyday-playbook.ts";
-import { firstPlay, type Play, type Playbook } from "../playbook.ts";
+import { signature, unsigned } from "../everyday-playbook.ts";
+import { firstPlay, type Play, type Playbook, textOfEnd } from "../playbook.ts";
 
 /** Takes "map this repository and list TODOs", if every part of it is understood; none is silently left out. */
 export function createSeveralRequests(playbooks: readonly Playbook[]): Playbook {
@@ -19,10 +19,6 @@ export function createSeveralRequests(playbooks: readonly Playbook[]): Playbook 
 
 function* oneAfterTheOther(plays: readonly Play[]): Play {
   const answers: string[] = [];
-  for (const play of plays) {
-    const end = yield* play;
-    const text = typeof end === "string" ? end : (end.text ?? "");
-    answers.push(text.replace(signature, "").trimEnd());
-  }
+  for (const play of plays) answers.push(unsigned(textOfEnd(yield* play)));
   return `${answers.join("\n\n---\n\n")}\n\n${signature}`;
 }

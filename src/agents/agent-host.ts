@@ -1,0 +1,109 @@
+/** What a session hands to all agents that are started in it. What lies above agents/ comes in as a port. */
+import type { World } from "../base/world.ts";
+import type { AgentDefinition, LoadedAgents } from "../contracts/agent-definition.ts";
+import type { AgentActivity } from "../contracts/event.ts";
+import type { Block } from "../contracts/message.ts";
+import type { Settings } from "../contracts/settings.ts";
+import type { LoopLimits, LoopOptions } from "../loop/loop-options.ts";
+import type { Model } from "../model/model.ts";
+import type { Queue } from "../tasks/queue.ts";
+import type { TaskRegistry } from "../tasks/registry.ts";
+import type { Gate } from "../tools/executor.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { AgentScope } from "../tools/tool-context.ts";
+import type { AgentTranscripts } from "../transcript/agent-transcripts.ts";
+import type { AgentContext, LiveAgents } from "./agent-context.ts";
+import type { AgentInput } from "./agent-input.ts";
+import type { AgentToolOutput } from "./agent-result.ts";
+import type { AgentSlots } from "./agent-slots.ts";
+
+export interface AgentHost {
+  readonly world: World;
+  readonly sessionId: string;
+  readonly settings: Settings;
+  readonly definitions: { load(): Promise<LoadedAgents> };
+  /** All tools there are. They hold nothing of an agent: what differs stands in `AgentScope`. */
+  readonly tools: () => readonly Tool[];
+  /** Denied as a whole. */
+  readonly isHidden: (toolName: string) => boolean;
+  /** False: a deny rule names this type. */
+  readonly mayStart: (agentType: string) => boolean;
+  readonly mayRead: (path: string, agent: AgentScope) => Promise<boolean>;
+  /** By id or alias. Throws a `CadreError` that says what to do. */
+  readonly modelNamed: (name: string) => Promise<Model>;
+  readonly gate: Gate;
+  readonly queue: Queue;
+  readonly tasks: TaskRegistry;
+  readonly live: LiveAgents;
+  readonly slots: AgentSlots;
+  /** Undefined: nothing is kept, and nothing can be resumed. */
+  readonly transcripts: AgentTranscripts | undefined;
+  readonly folders: { readonly results: string; readonly scratch: string };
+  readonly loopLimits: Pick<LoopLimits, "concurrency" | "startCallsWhileStreaming">;
+  readonly contributors: readonly Contributor[];
+  readonly routes: readonly AgentRoute[];
+  readonly servers?: ServerPort;
+  /** Something went wrong that nobody waits for. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/**
+ * Adds to the start of every agent: hooks, skills, memory, MCP servers, worktrees. Asked in the order of the list,
+ * which is that of SP-18; what it gave is undone at the agent's end, or when a later step of the start fails.
+ */
+export interface Contributor {
+  readonly name: string;
+  /** `place`: before the agent is registered, since it may say where it works. */
+  readonly stage: "place" | "start";
+  contribute(start: AgentStart): Promise<Contribution | undefined>;
+}
+
+export interface AgentStart {
+  readonly agentId: string;
+  readonly definition: AgentDefinition;
+  readonly parent: AgentContext;
+  readonly description: string;
+  readonly prompt: string;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Contribution {
+  /** Where it works instead. Of the stage `place` only. */
+  readonly cwd?: string;
+  /** Added to its system prompt. */
+  readonly systemPrompt?: string;
+  /** Put before its first user turn. */
+  readonly context?: readonly Block[];
+  /** Merged with its own: they obey `disallowedTools` and deny rules, and an existing name stays (SP-11). */
+  readonly tools?: readonly Tool[];
+  readonly hooks?: LoopOptions["hooks"];
+  /** Folders in which it may read and write without asking. */
+  readonly ownFolders?: readonly string[];
+  readonly warnings?: readonly string[];
+  release?(): void | Promise<void>;
+}
+
+/** A way to start something else than a local agent: a teammate, a remote run. The first that matches is taken. */
+export interface AgentRoute {
+  readonly name: string;
+  matches(input: AgentInput, parent: AgentContext): boolean;
+  start(options: {
+    readonly input: AgentInput;
+    readonly parent: AgentContext;
+    readonly toolUseId: string;
+    readonly signal: AbortSignal;
+    readonly report: (activity: AgentActivity) => void;
+  }): Promise<AgentToolOutput>;
+}
+
+/** The MCP servers of the session, as far as agents need them (SP-6). */
+export interface ServerPort {
+  /** Of these patterns, those that no connected server with tools matches: now, without waiting. */
+  missing(patterns: readonly string[]): readonly string[];
+  /** The same after servers that still connect were waited for; a failed one ends the wait at once. */
+  waitFor(
+    patterns: readonly string[],
+    options: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<readonly string[]>;
+}

@@ -1,0 +1,126 @@
+/** Brings back a session that ended or was interrupted, with everything that had been acknowledged (TA-24, TA-25). */
+import type { Lock } from "../base/lock.ts";
+import type { World } from "../base/world.ts";
+import type { Message } from "../contracts/message.ts";
+import type { QueueItem } from "../contracts/queue-item.ts";
+import { type AgentStanding, answerFor } from "../transcript/agent-standing.ts";
+import { type AgentTranscripts, createAgentTranscripts } from "../transcript/agent-transcripts.ts";
+import { type SessionFiles, sessionFiles } from "../transcript/location.ts";
+import { type LoadedTranscript, loadTranscript } from "../transcript/reader.ts";
+import { type HeadRecord, type PrefixRecord, transcriptVersion } from "../transcript/record.ts";
+import { type FoundSession, findSession, type WhichSession } from "./find-sessions.ts";
+import { copySession } from "./fork-session.ts";
+import { reportInterruptions } from "./interrupted-agents.ts";
+import { lockSession } from "./lock-session.ts";
+
+export interface RestoredSession {
+  readonly id: string;
+  readonly forkedFrom?: string;
+  readonly files: SessionFiles;
+  /** Held for whoever writes the transcript next: released when that is closed. */
+  readonly lock: Lock;
+  /** Its other agents; to be closed with the session. */
+  readonly transcripts: AgentTranscripts;
+  readonly head: HeadRecord | undefined;
+  readonly prefix: PrefixRecord | undefined;
+  readonly messages: readonly Message[];
+  /** Those at the end of `messages` that must be recorded before anything else is. */
+  readonly added: readonly Message[];
+  readonly waiting: readonly QueueItem[];
+  /** Agents that were running, to be put into the queue. What is recorded there is not reported again. */
+  readonly reports: readonly QueueItem[];
+  readonly agents: readonly AgentStanding[];
+  /** For a person: lost lines, interrupted agents, another folder. */
+  readonly notes: readonly string[];
+}
+
+export interface RestoreOptions {
+  readonly world: World;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly which: WhichSession;
+  /** Goes on with a copy that has the id `newId`. */
+  readonly fork?: { readonly newId: string };
+}
+
+export async function restoreSession(options: RestoreOptions): Promise<RestoredSession> {
+  const { world, fork } = options;
+  const found = await findSession(options);
+  const place = fork === undefined ? found : await forkOf(found, options);
+  const lock = await lockSession({ world, files: place.files });
+  try {
+    const transcripts = createAgentTranscripts({ world, folder: place.files.subagents });
+    const agents = await transcripts.list();
+    const loaded = await loadTranscript({
+      world,
+      path: place.files.transcript,
+      interruptedAgents: async () => answerFor(agents),
+    });
+    const { messages, added, reports, told } = reportInterruptions(loaded, agents);
+    return {
+      id: place.id,
+      ...(loaded.head?.forkedFrom !== undefined && { forkedFrom: loaded.head.forkedFrom }),
+      files: place.files,
+      lock,
+      transcripts,
+      head: loaded.head,
+      prefix: loaded.prefix,
+      messages,
+      added,
+      waiting: loaded.waiting,
+      reports,
+      agents,
+      notes: notesOf({ loaded, told, cwd: options.cwd }),
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function forkOf(
+  found: FoundSession,
+  { world, cwd, fork }: RestoreOptions,
+): Promise<Pick<FoundSession, "id" | "files">> {
+  const id = fork?.newId ?? world.random.uuid();
+  const files = sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
+  const head: HeadRecord = {
+    type: "head",
+    version: transcriptVersion,
+    sessionId: id,
+    cwd,
+    timestamp: new Date(world.clock.now()).toISOString(),
+    forkedFrom: found.id,
+  };
+  await copySession({ world, from: found.files, to: files, head });
+  return { id, files };
+}
+
+function notesOf(options: {
+  loaded: LoadedTranscript;
+  told: readonly AgentStanding[];
+  cwd: string;
+}): string[] {
+  const { loaded, told, cwd } = options;
+  const notes: string[] = [];
+  if (loaded.head !== undefined && loaded.head.cwd !== cwd)
+    notes.push(`This session was held in ${loaded.head.cwd}. It goes on in ${cwd}.`);
+  const [first] = loaded.problems;
+  if (first !== undefined)
+    notes.push(
+      `${counted(loaded.problems.length, "line")} of the transcript could not be read (line ${first.line}: ${first.problem}). The rest is there.`,
+    );
+  if (loaded.droppedMessages > 0)
+    notes.push(
+      `The conversation is too long to be kept whole: it goes on without its first ${counted(loaded.droppedMessages, "message")}. The transcript has them.`,
+    );
+  for (const { meta } of told)
+    notes.push(
+      `Agent ${meta.agentId} (${meta.agentType}, "${meta.description}") was interrupted. It can be resumed.`,
+    );
+  return notes;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,222 @@
+/**
+ * All tasks of a session, and the only writer of their state. A task is one run (TA-3): its status moves forward,
+ * it ends once, and nothing changes after that. How a kind of task is stopped lies in the handle that is given
+ * with it, so that new kinds need no change here.
+ */
+import { CadreError } from "../base/errors.ts";
+import type { Clock, Random } from "../base/world.ts";
+import type { AgentTask, Task, TaskEndStatus, TaskKind } from "../contracts/task.ts";
+
+export interface TaskHandle {
+  /** Asks the task to end; it says itself when it has. */
+  stop(reason: string): void;
+}
+
+export type NewTask = Omit<Task, "status" | "startedAt" | "endedAt" | "notified" | "error"> & {
+  /** Default: `running`. */
+  readonly status?: "pending" | "running";
+  /** Default: now. */
+  readonly startedAt?: number;
+};
+
+export interface TaskPatch {
+  readonly status?: "running";
+  readonly description?: string;
+  readonly outputFile?: string;
+  /** Only forward: a task that was moved to the background stays there. */
+  readonly isBackgrounded?: true;
+  readonly agent?: Partial<Omit<AgentTask, "result">>;
+}
+
+export interface TaskOutcome {
+  readonly status: TaskEndStatus;
+  /** Of an agent: its final text, or as much as there was. */
+  readonly result?: string;
+  readonly error?: string;
+  /** Of an agent: what it came to in the end. */
+  readonly agent?: TaskPatch["agent"];
+}
+
+export type TaskChange = {
+  readonly type: "task-start" | "task-update" | "task-end" | "task-notify" | "task-remove";
+  readonly task: Task;
+};
+
+/** One run of a task. What comes late from an earlier run of the same agent does not reach the present one. */
+export interface TaskRun {
+  readonly task: Task;
+  /** False, and nothing happens, when the run has ended. */
+  update(patch: TaskPatch): boolean;
+  /** The first end wins: false, and nothing happens, when the run has ended. */
+  end(outcome: TaskOutcome): boolean;
+}
+
+export interface TaskRegistry {
+  /** Throws `task-exists` while a task with this id goes on. One that has ended gives way to the new run. */
+  register(task: NewTask, handle: TaskHandle): TaskRun;
+  get(id: string): Task | undefined;
+  /** In the order of their start. */
+  list(): Task[];
+  /** As of the run; these mean the present run of that id. */
+  update(id: string, patch: TaskPatch): boolean;
+  end(id: string, outcome: TaskOutcome): boolean;
+  /** False when there is nothing to stop. The task ends when its run says so. */
+  stop(id: string, reason: string): boolean;
+  /** Check and set in one step (TA-9): true for exactly one caller, after the end. */
+  markNotified(id: string): boolean;
+  /** Only one that has ended can go. */
+  remove(id: string): boolean;
+  /** Told of every change in order, also of those that a listener makes. */
+  onChange(listener: (change: TaskChange) => void): () => void;
+}
+
+export function createTaskRegistry(options: {
+  clock: Pick<Clock, "now">;
+  /** A listener threw; the others are told all the same. */
+  onListenerError?: (error: unknown) => void;
+}): TaskRegistry {
+  const { clock } = options;
+  const runs = new Map<string, Run>();
+  const listeners = new Set<(change: TaskChange) => void>();
+  const untold: TaskChange[] = [];
+  let isTelling = false;
+
+  function tell(change: TaskChange): void {
+    if (listeners.size === 0) return;
+    untold.push(change);
+    if (isTelling) return;
+    isTelling = true;
+    for (let next = untold.shift(); next !== undefined; next = untold.shift())
+      for (const listener of [...listeners]) tellOne(listener, next);
+    isTelling = false;
+  }
+
+  function tellOne(listener: (change: TaskChange) => void, change: TaskChange): void {
+    try {
+      listener(change);
+    } catch (error) {
+      reportQuietly(options.onListenerError, error);
+    }
+  }
+
+  /** A class, because there are many: their functions are shared. */
+  class Run implements TaskRun {
+    task: Task;
+    /** Let go of at the end, with all that it holds. */
+    handle: TaskHandle | undefined;
+
+    constructor(task: Task, handle: TaskHandle) {
+      this.task = task;
+      this.handle = handle;
+    }
+
+    get hasEnded(): boolean {
+      return this.task.status !== "pending" && this.task.status !== "running";
+    }
+
+    update({ agent, ...patch }: TaskPatch): boolean {
+      if (this.hasEnded) return false;
+      this.task = { ...this.task, ...patch, ...mergedAgent(this.task, agent) };
+      tell({ type: "task-update", task: this.task });
+      return true;
+    }
+
+    end({ status, result, error, agent }: TaskOutcome): boolean {
+      if (this.hasEnded) return false;
+      this.task = {
+        ...this.task,
+        ...mergedAgent(this.task, { ...agent, ...(result !== undefined && { result }) }),
+        ...(error !== undefined && { error }),
+        status,
+        endedAt: clock.now(),
+      };
+      this.handle = undefined;
+      tell({ type: "task-end", task: this.task });
+      return true;
+    }
+  }
+
+  return {
+    register(given, handle) {
+      const existing = runs.get(given.id);
+      if (existing && !existing.hasEnded) throw stillGoingOn(existing.task);
+      const task: Task = {
+        ...given,
+        status: given.status ?? "running",
+        startedAt: given.startedAt ?? clock.now(),
+        notified: false,
+      };
+      const run = new Run(task, handle);
+      // In the order of starts: a new run stands at the end.
+      runs.delete(given.id);
+      runs.set(given.id, run);
+      tell({ type: "task-start", task });
+      return run;
+    },
+    get: (id) => runs.get(id)?.task,
+    list: () => Array.from(runs.values(), (run) => run.task),
+    update: (id, patch) => runs.get(id)?.update(patch) ?? false,
+    end: (id, outcome) => runs.get(id)?.end(outcome) ?? false,
+    stop(id, reason) {
+      const handle = runs.get(id)?.handle;
+      handle?.stop(reason);
+      return handle !== undefined;
+    },
+    markNotified(id) {
+      const run = runs.get(id);
+      if (run === undefined || !run.hasEnded || run.task.notified) return false;
+      run.task = { ...run.task, notified: true };
+      tell({ type: "task-notify", task: run.task });
+      return true;
+    },
+    remove(id) {
+      const run = runs.get(id);
+      if (run === undefined || !run.hasEnded) return false;
+      runs.delete(id);
+      tell({ type: "task-remove", task: run.task });
+      return true;
+    },
+    onChange(listener) {
+      // One of its own for each call, so that the same function can listen twice and leave once.
+      const own = (change: TaskChange) => listener(change);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+  };
+}
+
+/** A task must end, whatever becomes of those who watch it. */
+function reportQuietly(report: ((error: unknown) => void) | undefined, error: unknown): void {
+  try {
+    report?.(error);
+  } catch {
+    // Nobody is left to tell.
+  }
+}
+
+const letters: Readonly<Record<string, string>> = {
+  local_agent: "a",
+  local_bash: "b",
+  remote_agent: "r",
+  teammate: "t",
+  monitor: "m",
+  workflow: "w",
+};
+
+/** A letter for its kind and 16 random characters, good as part of a file's name. */
+export function newTaskId(kind: TaskKind, random: Pick<Random, "bytes">): string {
+  const letter = Object.hasOwn(letters, kind) ? letters[kind] : "x";
+  return letter + Array.from(random.bytes(16), (byte) => (byte % 32).toString(32)).join("");
+}
+
+function mergedAgent(task: Task, patch: Partial<AgentTask> | undefined): Pick<Task, "agent"> {
+  return task.agent === undefined || patch === undefined ? {} : { agent: { ...task.agent, ...patch } };
+}
+
+function stillGoingOn({ id, description }: Task): CadreError {
+  return new CadreError({
+    code: "task-exists",
+    message: `The task ${id} ("${description}") still goes on: wait for its end, or stop it.`,
+    data: { id },
+  });
+}

@@ -1,0 +1,230 @@
+/** The transcripts of all agents of a session but the main one (TA-22). */
+import { dirname, join } from "node:path";
+import { CadreError, systemCodeOf } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
+import { AgentMeta, isAgentId } from "./agent-meta.ts";
+import { type AgentStanding, answerFor, readStanding } from "./agent-standing.ts";
+import { createPrefixStore, type PrefixStore } from "./prefix-store.ts";
+import { type LoadedTranscript, loadTranscript } from "./reader.ts";
+import { type TranscriptRecord, transcriptVersion } from "./record.ts";
+import { createSharedJournal, type SharedJournalOptions } from "./shared-journal.ts";
+import { sideBySide } from "./side-by-side.ts";
+import { createWriteBehind, type Lane, transcriptPath, type WriteBehindLimits } from "./write-behind.ts";
+import type { TranscriptWriter } from "./writer.ts";
+
+export interface AgentTranscripts {
+  /** Of a new agent. Nothing touches the disk before the first `durable`. */
+  create(meta: AgentMeta): TranscriptWriter;
+  /**
+   * Of an agent that ended or was interrupted, to go on with. What had to be mended is recorded already. Throws a
+   * `CadreError`: `agent-unknown` or `agent-running`.
+   */
+  reopen(agentId: string): Promise<ReopenedTranscript>;
+  /** How the agents of this session stand, in the order in which they were started. */
+  list(): Promise<readonly AgentStanding[]>;
+  /** Makes everything durable, if anything was, and lets go of files. What is appended later is not recorded. */
+  close(): Promise<void>;
+}
+
+export interface ReopenedTranscript {
+  readonly meta: AgentMeta;
+  readonly loaded: LoadedTranscript;
+  readonly writer: TranscriptWriter;
+}
+
+export interface AgentTranscriptsOptions extends Pick<SharedJournalOptions, "maxBytes" | "maxFilesAtClose"> {
+  readonly world: Pick<World, "files" | "clock" | "random" | "platform">;
+  /** `SESSION/subagents`; the prefixes that they share stand beside it. */
+  readonly folder: string;
+  readonly limits?: WriteBehindLimits;
+}
+
+export function prefixFolderOf(subagentsFolder: string): string {
+  return join(dirname(subagentsFolder), "prefixes");
+}
+
+export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentTranscripts {
+  const { world, folder } = options;
+  const prefixFolder = prefixFolderOf(folder);
+  const prefixes = createPrefixStore({ world, folder: prefixFolder });
+  const behind = createWriteBehind(options);
+  const journal = createSharedJournal({ ...options, syncFiles: behind.sync });
+  let closed = false;
+
+  /** Only what is on disk is acknowledged: the line, and the prefix that it names. */
+  async function durable(lane: Lane): Promise<void> {
+    if (closed) return;
+    const prefix = prefixes.written();
+    await (prefix === undefined ? journal.durable() : Promise.all([prefix, journal.durable()]));
+    behind.release(lane);
+  }
+
+  function writerOf(lane: Lane): TranscriptWriter {
+    return {
+      get path() {
+        return transcriptPath(folder, lane.agentId);
+      },
+      append(record) {
+        // Whoever closed the session wanted its end: what is late is not recorded.
+        if (closed || lane.ended) return;
+        const json = JSON.stringify(storedForm(record, prefixes));
+        journal.append(lane.agentId, behind.add(lane, json), json);
+      },
+      durable: () => durable(lane),
+      async close() {
+        if (closed || lane.ended) return;
+        try {
+          await durable(lane);
+        } finally {
+          behind.end(lane);
+        }
+      },
+    };
+  }
+
+  async function load(agentId: string): Promise<LoadedTranscript | undefined> {
+    const lane = behind.lane(agentId);
+    if (lane) await behind.flush(lane);
+    const path = transcriptPath(folder, agentId);
+    try {
+      return await loadTranscript({
+        world,
+        path,
+        prefixFolder,
+        interruptedAgents: async () => answerFor(await list()),
+      });
+    } catch (error) {
+      if (systemCodeOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  async function list(): Promise<readonly AgentStanding[]> {
+    await journal.settle();
+    await behind.flushAll();
+    const entries = await world.files.readFolder(folder).catch((error: unknown) => {
+      if (systemCodeOf(error) === "ENOENT") return [];
+      throw error;
+    });
+    const ids = entries.flatMap(({ name }) => /^agent-(.+)\.jsonl$/.exec(name)?.slice(1) ?? []);
+    const standings: AgentStanding[] = [];
+    await sideBySide(ids.filter(isAgentId), async (agentId) => {
+      const lane = behind.lane(agentId);
+      if (lane) await behind.flush(lane);
+      const standing = await readStanding({ files: world.files, path: transcriptPath(folder, agentId) });
+      if (standing === undefined) return;
+      const isRunning = lane !== undefined && !lane.ended;
+      standings.push(isRunning ? { ...standing, status: "running" } : standing);
+    });
+    return standings.sort(byStart);
+  }
+
+  return {
+    create(meta) {
+      if (!isAgentId(meta.agentId)) throw new TypeError(`"${meta.agentId}" cannot be the id of an agent.`);
+      const lane = newLane({ agentId: meta.agentId, meta, size: 0 });
+      behind.open(lane);
+      const writer = writerOf(lane);
+      writer.append({ type: "agent", version: transcriptVersion, meta });
+      return writer;
+    },
+    async reopen(agentId) {
+      if (!isAgentId(agentId)) throw unknownAgent(agentId);
+      await journal.settle();
+      const lane = behind.lane(agentId);
+      if (lane && !lane.ended) throw runningAgent(agentId);
+      const loaded = await load(agentId);
+      const meta = loaded?.agent ?? (await readMeta(options, agentId));
+      if (loaded === undefined || meta === undefined) throw unknownAgent(agentId);
+      const { size, endsInLine } = await lookAtEnd(options, agentId);
+      // Somebody else may have asked at the same moment.
+      if (behind.lane(agentId)) throw runningAgent(agentId);
+      const reopened = newLane({ agentId, meta: undefined, size });
+      behind.open(reopened);
+      if (endsInLine) endLine(reopened);
+      const writer = writerOf(reopened);
+      for (const message of loaded.added) writer.append({ type: "message", message });
+      return { meta, loaded: { ...loaded, added: [] }, writer };
+    },
+    list,
+    async close() {
+      if (closed) return;
+      closed = true;
+      behind.stop();
+      try {
+        await prefixes.written();
+      } finally {
+        await journal.close();
+        await behind.flushAll();
+      }
+    },
+  };
+}
+
+function newLane(options: { agentId: string; meta: AgentMeta | undefined; size: number }): Lane {
+  const { agentId, meta, size } = options;
+  return { agentId, meta, written: size, end: size, backlog: undefined, writing: undefined, ended: false };
+}
+
+/** A crash has cut the last line: what follows begins a new one. */
+function endLine(lane: Lane): void {
+  lane.backlog = ["\n"];
+  lane.end += 1;
+}
+
+/** What siblings have in common is stored once. */
+function storedForm(record: TranscriptRecord, prefixes: PrefixStore): TranscriptRecord {
+  if (record.type !== "prefix") return record;
+  const { model, reason } = record;
+  return { type: "prefix-reference", model, reference: prefixes.referenceTo(record), reason };
+}
+
+async function lookAtEnd(
+  { world, folder }: AgentTranscriptsOptions,
+  agentId: string,
+): Promise<{ size: number; endsInLine: boolean }> {
+  const handle = await world.files.open(transcriptPath(folder, agentId), "read");
+  try {
+    const { size } = await handle.stat();
+    return { size, endsInLine: size > 0 && (await handle.read(size - 1, 1))[0] !== 0x0a };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** For a transcript whose first line was lost. */
+async function readMeta(
+  { world, folder }: AgentTranscriptsOptions,
+  agentId: string,
+): Promise<AgentMeta | undefined> {
+  try {
+    const text = await world.files.readText(join(folder, `agent-${agentId}.meta.json`));
+    return AgentMeta.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function byStart(a: AgentStanding, b: AgentStanding): number {
+  return compare(a.meta.startedAt, b.meta.startedAt) || compare(a.meta.agentId, b.meta.agentId);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function unknownAgent(agentId: string): CadreError {
+  return new CadreError({
+    code: "agent-unknown",
+    message: `This session has no agent ${agentId.slice(0, 100)}, so it cannot go on. Start a new agent instead.`,
+    data: { agentId },
+  });
+}
+
+function runningAgent(agentId: string): CadreError {
+  return new CadreError({
+    code: "agent-running",
+    message: `The agent ${agentId} is running, so it cannot be resumed. Wait for its end.`,
+    data: { agentId },
+  });
+}
