@@ -21,8 +21,6 @@ export interface AgentContext {
   readonly budget: Budget;
   readonly cancellation: Scope;
   readonly history: History;
-  /** The only types it may start; absent: all. */
-  readonly agentTypes?: readonly string[];
 }
 
 /** The agents of a session whose loops run now, by id; the main one has none. */

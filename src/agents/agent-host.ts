@@ -1,4 +1,5 @@
 /** What a session hands to all agents that are started in it. What lies above agents/ comes in as a port. */
+import type { Scope } from "../base/cancellation.ts";
 import type { World } from "../base/world.ts";
 import type { AgentDefinition, LoadedAgents } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
@@ -10,7 +11,7 @@ import type { Queue } from "../tasks/queue.ts";
 import type { TaskRegistry } from "../tasks/registry.ts";
 import type { Gate } from "../tools/executor.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { AgentScope } from "../tools/tool-context.ts";
+import type { AgentPermissions, AgentScope } from "../tools/tool-context.ts";
 import type { AgentTranscripts } from "../transcript/agent-transcripts.ts";
 import type { AgentContext, LiveAgents } from "./agent-context.ts";
 import type { AgentInput } from "./agent-input.ts";
@@ -26,8 +27,8 @@ export interface AgentHost {
   readonly tools: () => readonly Tool[];
   /** Denied as a whole. */
   readonly isHidden: (toolName: string) => boolean;
-  /** False: a deny rule names this type. */
-  readonly mayStart: (agentType: string) => boolean;
+  /** False: a deny rule names this type, or what its starter is limited to leaves it out. */
+  readonly mayStart: (agentType: string, starter: AgentPermissions | undefined) => boolean;
   readonly mayRead: (path: string, agent: AgentScope) => Promise<boolean>;
   /** By id or alias. Throws a `CadreError` that says what to do. */
   readonly modelNamed: (name: string) => Promise<Model>;
@@ -53,7 +54,7 @@ export interface AgentHost {
  */
 export interface Contributor {
   readonly name: string;
-  /** `place`: before the agent is registered, since it may say where it works. */
+  /** `place`: before the agent is registered, since it says where the agent works when that is to be a place of its own. */
   readonly stage: "place" | "start";
   contribute(start: AgentStart): Promise<Contribution | undefined>;
 }
@@ -65,7 +66,10 @@ export interface AgentStart {
   readonly description: string;
   readonly prompt: string;
   readonly cwd: string;
-  readonly signal: AbortSignal;
+  /** It must get a place of its own. */
+  readonly isolation?: "worktree";
+  /** Of the agent. */
+  readonly scope: Scope;
 }
 
 export interface Contribution {
@@ -87,12 +91,16 @@ export interface Contribution {
 /** A way to start something else than a local agent: a teammate, a remote run. The first that matches is taken. */
 export interface AgentRoute {
   readonly name: string;
+  /** `isolation` of the input is the definition's where the call says nothing. */
   matches(input: AgentInput, parent: AgentContext): boolean;
   start(options: {
     readonly input: AgentInput;
+    /** May be started. Absent when the call resumes: then the route itself has to ask whether it may. */
+    readonly definition: AgentDefinition | undefined;
     readonly parent: AgentContext;
     readonly toolUseId: string;
-    readonly signal: AbortSignal;
+    /** Of the call. */
+    readonly scope: Scope;
     readonly report: (activity: AgentActivity) => void;
   }): Promise<AgentToolOutput>;
 }
@@ -104,6 +112,6 @@ export interface ServerPort {
   /** The same after servers that still connect were waited for; a failed one ends the wait at once. */
   waitFor(
     patterns: readonly string[],
-    options: { timeoutMs: number; signal: AbortSignal },
+    options: { timeoutMs: number; scope: Scope },
   ): Promise<readonly string[]>;
 }

@@ -1,24 +1,27 @@
 /** What stands before the messages of an agent: its system prompt and its tools, rendered once (SP-9, SP-17). */
+import { neutralizeTags } from "../base/markup.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import type { Prefix } from "../loop/request.ts";
 import { describeTool, type Tool } from "../tools/tool.ts";
+import type { AgentPermissions, WorkingFolder } from "../tools/tool-context.ts";
 import type { AgentHost, Contribution } from "./agent-host.ts";
+import { permissionsOfKind } from "./agent-permissions.ts";
 import { createBranchReader, describeEnvironment, today } from "./environment.ts";
-import { type SelectedTools, selectTools } from "./select-tools.ts";
+import { selectTools } from "./select-tools.ts";
 
 export interface PreparedPrefix {
   readonly prefix: Prefix;
   readonly tools: readonly Tool[];
-  readonly selection: SelectedTools;
-  /** Of the merge with tools that were contributed. */
+  /** What follows from its definition. */
+  readonly permissions: AgentPermissions | undefined;
+  /** What of its definition, and of what was contributed, could not be followed. */
   readonly warnings: readonly string[];
 }
 
 export interface PrefixWish {
   readonly definition: AgentDefinition;
-  readonly cwd: string;
-  readonly additionalFolders: readonly string[];
+  readonly folder: Pick<WorkingFolder, "current" | "roots">;
   readonly mode: PermissionMode;
   readonly isBackground: boolean;
   readonly mayStartAgents: boolean;
@@ -26,84 +29,97 @@ export interface PrefixWish {
   readonly contributions: readonly Contribution[];
 }
 
+type PrefixHost = Pick<AgentHost, "world" | "tools" | "isHidden" | "definitions">;
+
 /** Siblings of one kind share one value: its bytes are then equal, and so is what was derived from it. */
-export function createPrefixes(
-  host: Pick<AgentHost, "world" | "tools" | "isHidden" | "definitions">,
-): (wish: PrefixWish) => Promise<PreparedPrefix> {
+export function createPrefixes(host: PrefixHost): (wish: PrefixWish) => Promise<PreparedPrefix> {
   const branchAt = createBranchReader(host.world);
-  const known = new WeakMap<AgentDefinition, Map<string, PreparedPrefix>>();
+  let known = new WeakMap<AgentDefinition, Map<string, PreparedPrefix>>();
+  let pool: readonly Tool[] = [];
 
   return async (wish) => {
     const { definition } = wish;
-    const branch = definition.traits?.bareContext ? undefined : await branchAt(wish.cwd);
-    const isPlain =
-      wish.contributions.length === 0 &&
-      wish.scratchFolder === undefined &&
-      typeof definition.prompt === "string";
-    if (!isPlain) return await prepare(wish, branch);
-    const key = JSON.stringify([
-      wish.cwd,
-      wish.additionalFolders,
-      wish.mode === "plan",
-      wish.isBackground,
-      wish.mayStartAgents,
-      branch,
-      today(host.world.clock),
-    ]);
-    let ofDefinition = known.get(definition);
-    if (ofDefinition === undefined || ofDefinition.size > mostKept) {
-      ofDefinition = new Map();
-      known.set(definition, ofDefinition);
-    }
-    let prepared = ofDefinition.get(key);
-    if (prepared === undefined) {
-      prepared = await prepare(wish, branch);
-      ofDefinition.set(key, prepared);
-    }
+    const branch = definition.traits?.bareContext ? undefined : await branchAt(wish.folder.current);
+    renewPool();
+    if (!isPlain(wish)) return await prepare(host, { wish, pool, branch });
+    const kept = keptFor(definition);
+    const key = keyOf(wish, [branch, today(host.world.clock)]);
+    const before = kept.get(key);
+    if (before !== undefined) return before;
+    const prepared = await prepare(host, { wish, pool, branch });
+    kept.set(key, prepared);
     return prepared;
   };
 
-  async function prepare(wish: PrefixWish, branch: string | undefined): Promise<PreparedPrefix> {
-    const { definition, contributions } = wish;
-    const select = (pool: readonly Tool[], of: AgentDefinition) =>
-      selectTools({ ...wish, pool, definition: of, sendMessage: false, isHidden: host.isHidden });
-    const selection = select(host.tools(), definition);
-    // Contributed tools need not stand in `tools`, but obey all else (SP-11).
-    const contributed = contributions.flatMap((each) => each.tools ?? []);
-    const { tools: _, ...unrestricted } = definition;
-    const added = contributed.length === 0 ? [] : select(contributed, unrestricted).tools;
-    const { tools, warnings } = merged(selection.tools, added);
-    const system = [
-      await promptOf(wish, host),
-      describeEnvironment({ ...wish, world: host.world, ...(branch !== undefined && { branch }) }),
-      ...contributions.flatMap(({ systemPrompt }) => (systemPrompt ? [systemPrompt] : [])),
-    ]
-      .filter((part) => part !== "")
-      .join("\n\n");
-    const unknown =
-      selection.unknown.length === 0
-        ? []
-        : [`unknown tools in its definition: ${selection.unknown.join(", ")}`];
-    return {
-      prefix: { system, tools: tools.map(describeTool) },
-      tools,
-      selection,
-      warnings: [...unknown, ...warnings, ...contributions.flatMap((each) => each.warnings ?? [])],
-    };
+  /** What was made of other tools is void. */
+  function renewPool(): void {
+    const now = host.tools();
+    if (now.length === pool.length && now.every((tool, index) => tool === pool[index])) return;
+    pool = now;
+    known = new WeakMap();
+  }
+
+  function keptFor(definition: AgentDefinition): Map<string, PreparedPrefix> {
+    const before = known.get(definition);
+    if (before !== undefined && before.size < mostKept) return before;
+    const kept = new Map<string, PreparedPrefix>();
+    known.set(definition, kept);
+    return kept;
   }
 }
 
 const mostKept = 32;
 
+/** Nothing in it is this one agent's. */
+function isPlain({ contributions, scratchFolder, definition }: PrefixWish): boolean {
+  return contributions.length === 0 && scratchFolder === undefined && typeof definition.prompt === "string";
+}
+
+function keyOf(wish: PrefixWish, facts: readonly (string | undefined)[]): string {
+  const { folder, mode, isBackground, mayStartAgents } = wish;
+  return JSON.stringify([folder.current, folder.roots, mode === "plan", isBackground, mayStartAgents, facts]);
+}
+
+async function prepare(
+  host: PrefixHost,
+  options: { wish: PrefixWish; pool: readonly Tool[]; branch: string | undefined },
+): Promise<PreparedPrefix> {
+  const { wish, pool, branch } = options;
+  const { definition, contributions } = wish;
+  const select = (from: readonly Tool[], of: AgentDefinition) =>
+    selectTools({ ...wish, pool: from, definition: of, sendMessage: false, isHidden: host.isHidden });
+  const selection = select(pool, definition);
+  // Contributed tools need not stand in `tools`, but obey all else (SP-11).
+  const contributed = contributions.flatMap((each) => each.tools ?? []);
+  const { tools: _, ...unrestricted } = definition;
+  const added = contributed.length === 0 ? [] : select(contributed, unrestricted).tools;
+  const { tools, warnings } = merged(selection.tools, added);
+  const system = [
+    await promptOf(wish, host),
+    describeEnvironment({ ...wish, world: host.world, ...(branch !== undefined && { branch }) }),
+    ...contributions.flatMap(({ systemPrompt }) => (systemPrompt ? [systemPrompt] : [])),
+  ];
+  return {
+    prefix: { system: system.filter((part) => part !== "").join("\n\n"), tools: tools.map(describeTool) },
+    tools,
+    permissions: permissionsOfKind(definition, selection),
+    warnings: [
+      ...unknownTools(selection.unknown),
+      ...warnings,
+      ...contributions.flatMap((each) => each.warnings ?? []),
+    ],
+  };
+}
+
+/** What a file says is its author's word: it cannot speak as the runtime. */
 async function promptOf(
-  { definition, cwd, scratchFolder }: PrefixWish,
+  { definition, folder, scratchFolder }: PrefixWish,
   host: Pick<AgentHost, "definitions">,
 ): Promise<string> {
-  if (typeof definition.prompt === "string") return definition.prompt.trim();
+  if (typeof definition.prompt === "string") return neutralizeTags(definition.prompt.trim());
   const { activeAgents } = await host.definitions.load();
-  return definition
-    .prompt({ cwd, agents: activeAgents, ...(scratchFolder !== undefined && { scratchFolder }) })
-    .trim();
+  const context = { cwd: folder.current, agents: activeAgents };
+  return definition.prompt({ ...context, ...(scratchFolder !== undefined && { scratchFolder }) }).trim();
 }
 
 function merged(
@@ -118,4 +134,8 @@ function merged(
     else tools.push(tool);
   }
   return { tools, warnings };
+}
+
+function unknownTools(unknown: readonly string[]): string[] {
+  return unknown.length === 0 ? [] : [`unknown tools in its definition: ${unknown.join(", ")}`];
 }

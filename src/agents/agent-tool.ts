@@ -3,15 +3,16 @@ import type { AgentActivity } from "../contracts/event.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { folderNamed } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { AgentInput, type AgentInputGates, shownAgentInput } from "./agent-input.ts";
 import { describeAgentTool } from "./agent-prompt.ts";
 import { type AgentToolOutput, toAgentResult } from "./agent-result.ts";
 import { findDefinition, requireServers } from "./find-definition.ts";
+import { maxDepthOf } from "./place-agent.ts";
 import { loadEarlierRun } from "./resume-agent.ts";
 import type { Spawn } from "./spawn.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
-import { maxDepthOf } from "./start-agent.ts";
 
 export function createAgentTool(options: {
   host: AgentHost;
@@ -46,55 +47,76 @@ const maxResultChars = 100_000;
 
 async function startFor(
   input: AgentInput,
-  context: ToolContext,
+  { agent, toolUseId, scope, report: tell }: ToolContext,
   { host, spawn }: { host: AgentHost; spawn: Spawn },
 ): Promise<AgentToolOutput> {
-  const parent = host.live.of(context.agent.agentId);
+  const parent = host.live.of(agent.agentId);
   if (parent === undefined) throw new Error("the agent that calls is not alive");
-  const report = (data: AgentActivity) => context.report?.({ data });
-  const { toolUseId, signal } = context;
-  const route = host.routes.find((each) => each.matches(input, parent));
-  if (route !== undefined) return await route.start({ input, parent, toolUseId, signal, report });
-  assertFits(input, host, parent);
-  const base = {
+  assertDepth(parent, host);
+  const definition =
+    input.resume === undefined
+      ? await findDefinition(input.subagent_type, host, agent.permissions)
+      : undefined;
+  const isolation = input.isolation ?? definition?.isolation;
+  const wanted = isolation === input.isolation ? input : { ...input, isolation };
+  const route = host.routes.find((each) => each.matches(wanted, parent));
+  if (route === undefined) assertFits(wanted, host);
+  if (definition !== undefined) await requireServers(definition, host, scope);
+  const report = (data: AgentActivity) => tell?.({ data });
+  if (route !== undefined)
+    return await route.start({ input: wanted, definition, parent, toolUseId, scope, report });
+
+  const cwd =
+    input.cwd === undefined ? undefined : await folderNamed(input.cwd, parent.agent.folder, host.world);
+  const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> =
+    definition === undefined
+      ? await loadEarlierRun(input.resume ?? "", { host, parent, scope })
+      : { definition };
+  // Not awaited here: as long as the agent runs, nothing of this waits with it.
+  return spawn({
+    definition: begin.definition,
+    earlier: begin.earlier,
+    cwd: cwd ?? begin.cwd,
+    isolation: isolation === "worktree" ? isolation : undefined,
+    model: input.model,
+    maxTurns: input.max_turns,
     parent,
     description: input.description,
     prompt: input.prompt,
     toolUseId,
-    signal,
+    scope,
     report,
     isBackground: false,
-    ...(input.model !== undefined && { model: input.model }),
-    ...(input.max_turns !== undefined && { maxTurns: input.max_turns }),
-    ...(input.cwd !== undefined && { cwd: input.cwd }),
-  } satisfies Partial<SpawnRequest>;
-  if (input.resume !== undefined)
-    return await spawn({ ...base, ...(await loadEarlierRun(input.resume, host, parent)) });
-  const definition = await findDefinition(input.subagent_type, host, parent);
-  await requireServers(definition, host, signal);
-  return await spawn({ ...base, definition });
+  });
+}
+
+/** Counted through the whole chain, whatever kind each of them is (SP-7). */
+function assertDepth({ depth }: AgentContext, host: AgentHost): void {
+  const most = maxDepthOf(host);
+  if (depth < most) return;
+  throw new ToolFailure(
+    `Agents may be nested ${most} deep here, and this one is at depth ${depth}: do the work yourself. (Setting: maxAgentDepth.)`,
+    { code: "agent-depth" },
+  );
 }
 
 /** What cannot be done here is an error that says so, never something else instead. */
-function assertFits(input: AgentInput, host: AgentHost, parent: AgentContext): void {
-  const most = maxDepthOf(host);
-  if (parent.depth >= most)
-    throw new ToolFailure(
-      `Agents may be nested ${most} deep here, and this one is at depth ${parent.depth}: do the work yourself. (Setting: maxAgentDepth.)`,
-      { code: "agent-depth" },
-    );
-  if (input.team_name !== undefined) throw unavailable("team_name", "there are no teams in this session");
-  if (input.isolation === "remote") throw unavailable("isolation: remote", "no remote engine is set up");
-  if (input.isolation === "worktree" && input.cwd !== undefined)
-    throw new ToolFailure(
-      "cwd and isolation: worktree exclude each other: a worktree is a folder of its own.",
-    );
-  if (input.isolation === "worktree" && !host.contributors.some(({ stage }) => stage === "place"))
+function assertFits(input: AgentInput, { contributors, settings }: AgentHost): void {
+  const { prompt, team_name, isolation, cwd } = input;
+  if (!/\S/.test(prompt)) throw unfit("The prompt is empty: say what the agent shall do.");
+  if (team_name !== undefined) throw unavailable("team_name", "there are no teams in this session");
+  if (isolation === "remote") throw unavailable("isolation: remote", "no remote engine is set up");
+  if (isolation === "worktree" && cwd !== undefined)
+    throw unfit("cwd and isolation: worktree exclude each other: a worktree is a folder of its own.");
+  if (isolation === "worktree" && !contributors.some(({ stage }) => stage === "place"))
     throw unavailable("isolation: worktree", "worktrees are not available in this session");
-  if (input.cwd !== undefined && !host.settings.agentCwd)
-    throw unavailable("cwd", "the setting agentCwd is off");
+  if (cwd !== undefined && !settings.agentCwd) throw unavailable("cwd", "the setting agentCwd is off");
 }
 
 function unavailable(what: string, why: string): ToolFailure {
-  return new ToolFailure(`${what} cannot be used: ${why}. Leave it out.`, { code: "agent-parameter" });
+  return unfit(`${what} cannot be used: ${why}. Leave it out, or use an agent that does not ask for it.`);
+}
+
+function unfit(message: string): ToolFailure {
+  return new ToolFailure(message, { code: "agent-parameter" });
 }

@@ -130,9 +130,12 @@ function withNewlines(text: string): string {
   return text.includes("\\n") ? text.replaceAll(/(?<!\\)\\n/g, "\n") : text;
 }
 
-/** Of a value whose quotes do not match, and so are none. */
+/** Quotes that do not match, or that only look like some, are none. */
 function withoutStrayQuotes(text: string): string {
-  return text.replace(/^\s*["'`](?=[^"'`]*$)/, "").replace(/(?<=^[^"'`]*)["'`]\s*$/, "");
+  return text
+    .replaceAll(/[\u201C-\u201E]/g, "")
+    .replace(/^\s*["'`](?=[^"'`]*$)/, "")
+    .replace(/(?<=^[^"'`]*)["'`]\s*$/, "");
 }
 
 function shorten(source: string): string {

@@ -2,17 +2,18 @@
 import { dirname, join, resolve } from "node:path";
 import { neutralizeTags } from "../base/markup.ts";
 import type { Clock, FileSystem, World } from "../base/world.ts";
+import type { WorkingFolder } from "../tools/tool-context.ts";
 
 export function describeEnvironment(options: {
   world: Pick<World, "clock" | "platform">;
-  cwd: string;
-  additionalFolders: readonly string[];
+  folder: Pick<WorkingFolder, "current" | "roots">;
   branch?: string;
 }): string {
-  const { world, cwd, additionalFolders, branch } = options;
+  const { world, folder, branch } = options;
+  const others = folder.roots.filter((root) => root !== folder.current);
   const facts = [
-    `Working folder: ${neutralizeTags(cwd)}`,
-    ...additionalFolders.map((folder) => `Additional folder: ${neutralizeTags(folder)}`),
+    `Working folder: ${neutralizeTags(folder.current)}`,
+    ...others.map((root) => `Additional folder: ${neutralizeTags(root)}`),
     `Platform: ${world.platform}`,
     `Date: ${today(world.clock)}`,
     ...(branch === undefined ? [] : [`Git branch: ${neutralizeTags(branch)}`]),
@@ -34,12 +35,15 @@ export function createBranchReader(
     const last = looks.get(cwd);
     if (last !== undefined && nowMs - last.atMs < freshMs) return last.branch;
     const branch = readBranch(world.files, cwd);
+    if (looks.size > mostLooks) looks.clear();
     looks.set(cwd, { atMs: nowMs, branch });
     return branch;
   };
 }
 
 const freshMs = 2_000;
+/** A session can have agents in many places. */
+const mostLooks = 64;
 
 /** From the files themselves: running git in a folder that nobody trusts yet would run what it configures. */
 async function readBranch(files: FileSystem, cwd: string): Promise<string | undefined> {

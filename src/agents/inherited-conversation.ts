@@ -5,15 +5,14 @@ import type { History } from "../loop/history.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 
 /** Puts the parent's conversation into `history`; answers with the block that has to follow it. */
-export function inheritConversation(request: SpawnRequest, history: History): Block[] {
+export function inheritConversation(request: SpawnRequest, history: History, timestamp: string): Block[] {
   const { parent, definition, description, prompt } = request;
   const known = finished(parent.history.messages);
-  const last = known.at(-1);
   const toolUseId = request.toolUseId ?? history.claimCallId("");
   const call: Message = {
     uuid: history.newUuid(),
-    parentUuid: last?.uuid ?? null,
-    timestamp: last?.timestamp ?? "",
+    parentUuid: known.at(-1)?.uuid ?? null,
+    timestamp,
     role: "assistant",
     content: [
       {

@@ -235,6 +235,14 @@ describe("a loader that is asked again (AD-6)", () => {
     expect(await now()).toEqual([]);
   });
 
+  it("sees a change without a clock too", async () => {
+    await write("project/.claude/agents/a.md", "a", "one");
+    const loader = loaderFor({ world: { homeFolder: at("home"), files } });
+    await loader.load();
+    await write("project/.claude/agents/a.md", "a", "another");
+    expect((await loader.load()).activeAgents).toMatchObject([{ prompt: "another" }]);
+  });
+
   it("gives the same answer, and reads nothing, while nothing changes", async () => {
     const path = await write("project/.claude/agents/a.md", "a");
     const { mtimeMs } = await files.stat(path);
@@ -305,7 +313,7 @@ describe("a plugin (AD-7, EX-8)", () => {
 
   it("has agents in its folder, with subfolders in their names, and those of its manifest, each once", async () => {
     await manifest(
-      { name: "kit", agents: ["./agents/a.md", "./more", "extra.md", "./agents"] },
+      { name: "kit", agents: ["./agents/review/deep/b.md", "./more", "extra.md", "./agents"] },
       "plugin/.claude-plugin/plugin.json",
     );
     await write("plugin/agents/a.md", "a", "1");

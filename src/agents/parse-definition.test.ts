@@ -111,6 +111,11 @@ describe("tools (rule 5)", () => {
     ["a row of words", "tools: Read Grep mcp__x__y", ["Read", "Grep", "mcp__x__y"]],
     ["lines", "tools: |\n  Read\n  Grep", ["Read", "Grep"]],
     ["a list that is not closed", "tools: [Read, Grep", ["Read", "Grep"]],
+    [
+      "a star that YAML takes for an alias",
+      "tools:\n  - Read\n  - Bash(git log: *)",
+      ["Read", "Bash(git log: *)"],
+    ],
     ["switches", "tools: { Read: true, Bash: false }", ["Read"]],
     ["a name that is no name", "tools: all tools", ["all tools"]],
   ])("are read from %s", async (_, field, tools) => {
@@ -180,6 +185,7 @@ describe("names (rule 8)", () => {
   it.each([
     ["spaces", "name: Code Reviewer", "Code Reviewer"],
     ["a quote that is not closed", 'name: "reviewer', "reviewer"],
+    ["quotes of print", "name: “reviewer”", "reviewer"],
     ["lines", "name: >\n  code\n  reviewer", "code reviewer"],
     ["another spelling", "Name: reviewer", "reviewer"],
   ])("work with %s", async (_, field, name) => {

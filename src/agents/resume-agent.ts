@@ -1,16 +1,20 @@
 /** Going on with an agent that ended or was interrupted (TA-24). */
-import { resolve } from "node:path";
+import type { Scope } from "../base/cancellation.ts";
+import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import { ToolFailure } from "../tools/tool.ts";
+import type { ReopenedTranscript } from "../transcript/agent-transcripts.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { folderBefore } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
-import { defaultAgentType, findDefinition } from "./find-definition.ts";
+import { defaultAgentType, findDefinition, requireServers } from "./find-definition.ts";
 import type { EarlierRun, SpawnRequest } from "./spawn-request.ts";
+
+export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd"> & { readonly earlier: EarlierRun };
 
 export async function loadEarlierRun(
   agentId: string,
-  host: AgentHost,
-  parent: AgentContext,
-): Promise<Pick<SpawnRequest, "definition" | "cwd"> & { earlier: EarlierRun }> {
+  { host, parent, scope }: { host: AgentHost; parent: AgentContext; scope: Scope },
+): Promise<ResumedStart> {
   const { transcripts } = host;
   if (transcripts === undefined)
     throw new ToolFailure("This session keeps no transcripts, so no agent can be resumed.", {
@@ -20,24 +24,44 @@ export async function loadEarlierRun(
     throw new ToolFailure(`The agent ${agentId} is still at work: wait for its end.`, {
       code: "agent-running",
     });
-  const { meta, loaded, writer } = await transcripts.reopen(agentId);
-  const notes: string[] = [];
-  const wanted = meta.agentType;
-  let definition = await findDefinition(wanted, host, parent).catch((error: unknown) => {
-    if (error instanceof ToolFailure && error.code === "agent-unknown") return undefined;
+  const reopened = await transcripts.reopen(agentId);
+  try {
+    return await prepareToGoOn(reopened, { host, parent, scope });
+  } catch (error) {
+    // Left open it would count as running for ever.
+    await reopened.writer.close();
     throw error;
-  });
-  if (definition === undefined) {
-    definition = await findDefinition(defaultAgentType, host, parent);
-    notes.push(`its definition "${wanted}" is gone; it went on as ${definition.agentType}`);
   }
-  const earlier = { agentId, messages: loaded.messages, prefix: loaded.prefix, writer, notes };
-  const cwd = await existing(host, resolve(meta.cwd));
+}
+
+async function prepareToGoOn(
+  { meta, loaded, writer }: ReopenedTranscript,
+  { host, parent, scope }: { host: AgentHost; parent: AgentContext; scope: Scope },
+): Promise<ResumedStart> {
+  const { definition, notes } = await definitionNow(meta.agentType, host, parent);
+  await requireServers(definition, host, scope);
+  const { folder } = parent.agent;
+  const cwd = await folderBefore(meta.cwd, folder, host.world);
+  if (cwd === undefined) notes.push(`it can no longer work in ${meta.cwd}; it went on in ${folder.root}`);
+  const { messages, prefix } = loaded;
+  const earlier = { agentId: meta.agentId, messages, prefix, writer, notes };
   return { definition, earlier, ...(cwd !== undefined && { cwd }) };
 }
 
-/** Where it worked, if that is still there. */
-async function existing(host: AgentHost, folder: string): Promise<string | undefined> {
-  const info = await host.world.files.stat(folder).catch(() => undefined);
-  return info?.kind === "folder" ? folder : undefined;
+/** Looked up again; a denied one is refused, one that is gone is replaced. */
+async function definitionNow(
+  agentType: string,
+  host: AgentHost,
+  { agent }: AgentContext,
+): Promise<{ definition: AgentDefinition; notes: string[] }> {
+  try {
+    return { definition: await findDefinition(agentType, host, agent.permissions), notes: [] };
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.code !== "agent-unknown") throw error;
+  }
+  const definition = await findDefinition(defaultAgentType, host, agent.permissions);
+  return {
+    definition,
+    notes: [`its definition "${agentType}" is gone; it went on as ${definition.agentType}`],
+  };
 }

@@ -1,4 +1,5 @@
 /** What is wanted of an agent: everything that differs from one start to another. */
+import type { Scope } from "../base/cancellation.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
 import type { Message } from "../contracts/message.ts";
@@ -17,10 +18,13 @@ export interface SpawnRequest {
   /** Of this call only. */
   readonly model?: string;
   readonly maxTurns?: number;
+  /** Where it begins, inside the folders of its parent. */
   readonly cwd?: string;
+  /** It must get a place of its own, or not start at all. */
+  readonly isolation?: "worktree";
   readonly isBackground: boolean;
-  /** Ends it. */
-  readonly signal: AbortSignal;
+  /** Ends it; the agent hangs below. */
+  readonly scope: Scope;
   readonly report?: (activity: AgentActivity) => void;
   /** It goes on from here instead of starting anew. */
   readonly earlier?: EarlierRun;
@@ -36,6 +40,8 @@ export interface EarlierRun {
   readonly messages: readonly Message[];
   /** What stood before them; used again if the same tools are there, since the provider may have it in its cache. */
   readonly prefix: PrefixRecord | undefined;
+  /** Open: whoever starts the agent closes it, also when the start fails. */
   readonly writer: TranscriptWriter;
+  /** What is not as it was, in words for the parent. */
   readonly notes: readonly string[];
 }

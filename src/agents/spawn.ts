@@ -1,7 +1,7 @@
 /** The single entry for every agent that another starts: named or resumed (SP-16 to SP-21). */
-import { reasonOf } from "../base/cancellation.ts";
+import { throwIfCancelled } from "../base/cancellation.ts";
 import { createCleanUp } from "../base/clean-up.ts";
-import { CancelledError, isCancelled, messageOf } from "../base/errors.ts";
+import { isCancelled, messageOf } from "../base/errors.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { TaskEndStatus } from "../contracts/task.ts";
 import { totalTokensOf } from "../contracts/usage.ts";
@@ -9,6 +9,7 @@ import { runLoop } from "../loop/query-loop.ts";
 import { createRunRecorder, type RunRecorder } from "../loop/run-recorder.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { AgentHost } from "./agent-host.ts";
+import type { AgentNews } from "./agent-news.ts";
 import { createPrefixes } from "./agent-prefix.ts";
 import type { CompletedAgent } from "./agent-result.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
@@ -17,8 +18,8 @@ import { createAgentStarter, type StartedAgent } from "./start-agent.ts";
 /** Runs an agent to its end. Rejects with the cancellation of the request, or when there is nothing to report. */
 export type Spawn = (request: SpawnRequest) => Promise<CompletedAgent>;
 
-export function createSpawn(host: AgentHost): Spawn {
-  const start = createAgentStarter(host, createPrefixes(host));
+export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
+  const start = createAgentStarter(host, { prefixOf: createPrefixes(host), news });
   return async (request) => {
     const cleanUp = createCleanUp();
     try {
@@ -35,23 +36,15 @@ export function createSpawn(host: AgentHost): Spawn {
 }
 
 async function runToEnd(host: AgentHost, started: StartedAgent): Promise<CompletedAgent> {
-  const { agentId, context, request } = started;
-  const { definition, report } = request;
-  const recorder = createRunRecorder({ clock: host.world.clock, budget: context.budget });
-  report?.({
-    type: "agent-start",
-    agentId,
-    agentType: definition.agentType,
-    description: request.description,
-    prompt: request.prompt,
-    modelId: context.model.id,
-    depth: context.depth,
-    resumed: request.earlier !== undefined,
-  });
+  const recorder = createRunRecorder({ clock: host.world.clock, budget: started.context.budget });
+  tellStart(started);
   let status: TaskEndStatus = "failed";
   let error: string | undefined;
   try {
-    const outcome = await outcomeOf(started, recorder);
+    const outcome = await drive(started, recorder).then(
+      (end) => outcomeOf(end, started, recorder),
+      (failure: unknown) => outcomeOfFailure(failure, recorder),
+    );
     status = outcome.status;
     return completed(started, recorder, outcome.note);
   } catch (failure) {
@@ -60,15 +53,34 @@ async function runToEnd(host: AgentHost, started: StartedAgent): Promise<Complet
     throw failure;
   } finally {
     started.task.end({ status, result: recorder.text, ...(error !== undefined && { error }) });
-    report?.({
-      type: "agent-end",
-      agentId,
-      status,
-      totalTokens: totalTokensOf(context.budget.usage),
-      toolUses: recorder.toolUses,
-      durationMs: recorder.durationMs,
-    });
-    definition.onEnd?.({ agentId, agentType: definition.agentType, status, text: recorder.text });
+    tellEnd(host, started, recorder, status);
+  }
+}
+
+function tellStart({ agentId, context, request }: StartedAgent): void {
+  request.report?.({
+    type: "agent-start",
+    agentId,
+    agentType: request.definition.agentType,
+    description: request.description,
+    prompt: request.prompt,
+    modelId: context.model.id,
+    depth: context.depth,
+    resumed: request.earlier !== undefined,
+  });
+}
+
+function tellEnd(host: AgentHost, started: StartedAgent, recorder: RunRecorder, status: TaskEndStatus): void {
+  const { agentId, context, request } = started;
+  const { agentType, onEnd } = request.definition;
+  const { text, toolUses, durationMs } = recorder;
+  const totalTokens = totalTokensOf(context.budget.usage);
+  request.report?.({ type: "agent-end", agentId, status, totalTokens, toolUses, durationMs });
+  try {
+    onEnd?.({ agentId, agentType, status, text });
+  } catch (error) {
+    // A program's own fault there is not the agent's.
+    host.onProblem?.(`onEnd of the agent "${agentType}" failed: ${messageOf(error)}`);
   }
 }
 
@@ -78,20 +90,22 @@ interface Outcome {
 }
 
 /** What was said stands, whatever came after it; where nothing was, the error is the result (SP-21). */
-async function outcomeOf(started: StartedAgent, recorder: RunRecorder): Promise<Outcome> {
-  const { signal } = started.request;
-  let end: LoopEnd;
-  try {
-    end = await drive(started, recorder);
-  } catch (error) {
-    if (recorder.text === "" || isCancelled(error)) throw error;
-    return { status: "failed", note: `It ended before its time: ${messageOf(error)}` };
-  }
-  if (end.reason === "aborted" && signal.aborted) throw new CancelledError(reasonOf(signal), signal.reason);
+function outcomeOf(end: LoopEnd, started: StartedAgent, recorder: RunRecorder): Outcome {
+  if (end.reason === "aborted") throwIfCancelled(started.request.scope);
   const outcome = judgeEnd(end);
-  if (recorder.text === "" && outcome.status !== "completed")
+  if (outcome.status !== "completed" && !hasAnswered(recorder))
     throw new ToolFailure(outcome.note ?? "The agent failed.", { code: "agent-failed" });
   return outcome;
+}
+
+function outcomeOfFailure(error: unknown, recorder: RunRecorder): Outcome {
+  if (!hasAnswered(recorder) || isCancelled(error)) throw error;
+  return { status: "failed", note: `It ended before it was done: ${messageOf(error)}` };
+}
+
+/** It said something or did something: then its parent should know, and can go on with it. */
+function hasAnswered({ text, toolUses }: RunRecorder): boolean {
+  return text !== "" || toolUses > 0;
 }
 
 async function drive(
@@ -113,12 +127,19 @@ async function drive(
       });
     }
   };
-  let step = await run.next();
-  for (; !step.done; step = await run.next()) see(step.value);
-  loop.transcript.append(recorder.record(step.value));
-  await loop.transcript.durable();
-  return step.value;
+  try {
+    let step = await run.next();
+    for (; !step.done; step = await run.next()) see(step.value);
+    loop.transcript.append(recorder.record(step.value));
+    await loop.transcript.durable();
+    return step.value;
+  } finally {
+    // After its end this does nothing; a run that nobody can watch any longer is stopped.
+    await run.return(abandoned);
+  }
 }
+
+const abandoned = { reason: "aborted", during: "between-turns", why: "nobody watches this agent" } as const;
 
 const keptActivities = 3;
 
@@ -151,6 +172,7 @@ function noteOfStop(stopReason: Extract<LoopEnd, { reason: "completed" }>["stopR
 
 function completed(started: StartedAgent, recorder: RunRecorder, note: string | undefined): CompletedAgent {
   const { agentId, context, request, warnings } = started;
+  const notes = [...(note === undefined ? [] : [note]), ...(request.earlier?.notes ?? [])];
   const text = recorder.text === "" ? "The agent ended without saying anything." : recorder.text;
   const { usage } = context.budget;
   return {
@@ -163,7 +185,7 @@ function completed(started: StartedAgent, recorder: RunRecorder, note: string | 
     totalToolUseCount: recorder.toolUses,
     totalDurationMs: recorder.durationMs,
     usage,
-    ...(note !== undefined && { note }),
+    ...(notes.length > 0 && { note: notes.join(" ") }),
     ...(warnings.length > 0 && { warnings }),
     ...(request.definition.traits?.oneShot && { oneShot: true }),
   };

@@ -1,11 +1,13 @@
 /** The beginning of an agent's conversation: its transcript, what it inherits, and what it is told first. */
-import type { Block } from "../contracts/message.ts";
+import { neutralizeTags } from "../base/markup.ts";
+import type { Block, TextBlock } from "../contracts/message.ts";
 import { createHistory, type History } from "../loop/history.ts";
 import type { Prefix } from "../loop/request.ts";
 import type { Model } from "../model/model.ts";
+import type { AgentScope } from "../tools/tool-context.ts";
 import { type PrefixRecord, transcriptVersion } from "../transcript/record.ts";
 import { createUnkeptTranscript, type TranscriptWriter } from "../transcript/writer.ts";
-import type { AgentHost, Contribution } from "./agent-host.ts";
+import type { AgentHost, AgentStart, Contribution } from "./agent-host.ts";
 import { inheritConversation } from "./inherited-conversation.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 
@@ -13,79 +15,94 @@ export interface StartedConversation {
   readonly transcript: TranscriptWriter;
   readonly history: History;
   readonly prefix: Prefix;
+  /** Has to stand at the beginning of its first turn. */
+  readonly inherited: readonly Block[];
 }
 
-export function startConversation(
-  host: AgentHost,
-  options: {
-    request: SpawnRequest;
-    agentId: string;
-    cwd: string;
-    model: Model;
-    fresh: Prefix;
-  },
-): StartedConversation {
-  const { request, agentId, cwd, model, fresh } = options;
-  const { earlier, parent, definition } = request;
+export interface ConversationWish {
+  readonly request: SpawnRequest;
+  readonly start: AgentStart;
+  readonly agent: AgentScope;
+  readonly model: Model;
+  readonly fresh: Prefix;
+}
+
+export function startConversation(host: AgentHost, wish: ConversationWish): StartedConversation {
+  const { request, start, model } = wish;
+  const { earlier } = request;
   const timestamp = new Date(host.world.clock.now()).toISOString();
-  const transcript =
-    earlier?.writer ??
-    host.transcripts?.create({
-      agentId,
-      agentType: definition.agentType,
-      description: request.description,
-      ...(parent.agent.agentId !== undefined && { parentAgentId: parent.agent.agentId }),
-      ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
-      depth: parent.depth + 1,
-      cwd,
-      modelId: model.id,
-      startedAt: timestamp,
-    }) ??
-    createUnkeptTranscript();
+  const transcript = earlier?.writer ?? newTranscript(host, wish, timestamp);
   const history = createHistory({
     world: host.world,
     transcript,
-    agentId,
+    agentId: start.agentId,
     messages: earlier?.messages ?? [],
   });
-  const prefix = { ...fresh, ...(request.systemPrompt !== undefined && { system: request.systemPrompt }) };
-  if (earlier?.prefix !== undefined && sameTools(earlier.prefix, prefix) && earlier.prefix.model === model.id)
-    return { transcript, history, prefix: { system: earlier.prefix.system, tools: earlier.prefix.tools } };
-  if (earlier === undefined)
-    transcript.append({
-      type: "head",
-      version: transcriptVersion,
-      sessionId: host.sessionId,
-      agentId,
-      cwd,
-      timestamp,
-    });
-  transcript.append({
-    type: "prefix",
-    model: model.id,
-    system: prefix.system,
-    tools: prefix.tools,
-    reason: earlier === undefined ? "start of the agent" : "its tools, its prompt or its model changed",
+  const fresh =
+    request.systemPrompt === undefined ? wish.fresh : { ...wish.fresh, system: request.systemPrompt };
+  const before = earlier?.prefix;
+  if (before !== undefined && before.model === model.id && sameTools(before, fresh))
+    return { transcript, history, prefix: { system: before.system, tools: before.tools }, inherited: [] };
+  const reason = earlier === undefined ? "start of the agent" : "its tools or its model changed";
+  transcript.append({ type: "prefix", model: model.id, system: fresh.system, tools: fresh.tools, reason });
+  const inherits = request.definition.forkContext && earlier === undefined;
+  return {
+    transcript,
+    history,
+    prefix: fresh,
+    inherited: inherits ? inheritConversation(request, history, timestamp) : [],
+  };
+}
+
+function newTranscript(
+  { transcripts, sessionId }: AgentHost,
+  { request, start, agent, model }: ConversationWish,
+  timestamp: string,
+): TranscriptWriter {
+  if (transcripts === undefined) return createUnkeptTranscript();
+  const { agentId, definition, parent, description } = start;
+  const cwd = agent.folder.current;
+  const transcript = transcripts.create({
+    agentId,
+    agentType: definition.agentType,
+    description,
+    ...(parent.agent.agentId !== undefined && { parentAgentId: parent.agent.agentId }),
+    ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
+    depth: parent.depth + 1,
+    cwd,
+    modelId: model.id,
+    startedAt: timestamp,
   });
-  return { transcript, history, prefix };
+  transcript.append({ type: "head", version: transcriptVersion, sessionId, agentId, cwd, timestamp });
+  return transcript;
 }
 
 function sameTools(a: Pick<PrefixRecord, "tools">, b: Prefix): boolean {
   return a.tools.length === b.tools.length && a.tools.every((tool, i) => tool.name === b.tools[i]?.name);
 }
 
-/** The task, and before it what its definition and the contributors want it to know. */
+/**
+ * The task, and before it what its definition and the contributors want it to know. What another agent or a file
+ * says cannot pass for the runtime's word (PE-10).
+ */
 export function firstTurn(
-  request: SpawnRequest,
-  contributions: readonly Contribution[],
-  history: History,
+  { definition, earlier, prompt }: SpawnRequest,
+  before: {
+    readonly inherited: readonly Block[];
+    readonly news: readonly Block[];
+    readonly contributions: readonly Contribution[];
+  },
 ): Block[] {
-  const { definition, earlier } = request;
-  if (earlier !== undefined) return [{ type: "text", text: request.prompt }];
+  if (earlier !== undefined) return [...before.news, said(prompt)];
   return [
-    ...(definition.forkContext ? inheritConversation(request, history) : []),
-    ...contributions.flatMap((each) => each.context ?? []),
-    ...(definition.initialPrompt ? [{ type: "text" as const, text: definition.initialPrompt }] : []),
-    { type: "text", text: request.prompt },
+    ...before.inherited,
+    ...before.news,
+    ...before.contributions.flatMap((each) => each.context ?? []),
+    ...(definition.initialPrompt ? [said(definition.initialPrompt)] : []),
+    said(prompt),
   ];
+}
+
+function said(text: string): TextBlock {
+  return { type: "text", text: neutralizeTags(text) };
 }

@@ -6,26 +6,39 @@ import { CancelledError } from "./errors.ts";
 import type { Clock } from "./world.ts";
 
 export interface Scope {
-  /** Its `reason` is a `CancelledError`. */
+  /** For what lies outside. Its `reason` is a `CancelledError`. Made when it is asked for: a signal is a heavy thing. */
   readonly signal: AbortSignal;
   readonly cancelled: boolean;
+  readonly cancelledBy: CancelledError | undefined;
+  /** Calls back once, unless the returned function is called before, or it is cancelled already. */
+  onCancel(listener: () => void): () => void;
   child(): Scope;
   cancel(reason: string, cause?: unknown): void;
   /** Leaves the tree without cancelling. A scope that ended must be released, or its parent keeps it. */
   release(): void;
 }
 
+/** A scope of ours, or a signal from elsewhere. */
+export type Cancellation = Scope | AbortSignal;
+
 export function createScope(parent?: AbortSignal): Scope {
   if (parent === undefined) return new ScopeNode(undefined);
   return new LinkedScope(parent);
 }
 
-/** A class, and what it can do without made only when it is needed: there are several for every agent. */
+/**
+ * A class, and what it can do without made only when it is needed: there are several for every agent. Children are
+ * chained through themselves, so that thousands can come and go below one scope at no cost.
+ */
 class ScopeNode implements Scope {
   readonly #parent: ScopeNode | undefined;
-  #children: Set<ScopeNode> | undefined;
+  #firstChild: ScopeNode | undefined;
+  #previous: ScopeNode | undefined;
+  #next: ScopeNode | undefined;
+  #isChained = false;
   #cancelledBy: CancelledError | undefined;
   #controller: AbortController | undefined;
+  #listeners: readonly (() => void)[] = none;
 
   constructor(parent: ScopeNode | undefined) {
     this.#parent = parent;
@@ -43,13 +56,21 @@ class ScopeNode implements Scope {
     return this.#cancelledBy !== undefined;
   }
 
+  get cancelledBy(): CancelledError | undefined {
+    return this.#cancelledBy;
+  }
+
+  onCancel(listener: () => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    };
+  }
+
   child(): Scope {
     const child = new ScopeNode(this);
     if (this.#cancelledBy) child.cancel(this.#cancelledBy.reason, this.#cancelledBy);
-    else {
-      this.#children ??= new Set();
-      this.#children.add(child);
-    }
+    else this.#chain(child);
     return child;
   }
 
@@ -57,20 +78,37 @@ class ScopeNode implements Scope {
     if (this.#cancelledBy) return;
     this.#cancelledBy = cause instanceof CancelledError ? cause : new CancelledError(reason, cause);
     // Children first: by the time a listener on this scope runs, everything below knows.
-    for (const child of [...(this.#children ?? [])]) child.cancel(reason, this.#cancelledBy);
-    this.#children = undefined;
-    this.#controller?.abort(this.#cancelledBy);
+    while (this.#firstChild) this.#firstChild.cancel(reason, this.#cancelledBy);
     this.release();
+    const listeners = this.#listeners;
+    this.#listeners = none;
+    for (const listener of listeners) listener();
+    this.#controller?.abort(this.#cancelledBy);
   }
 
   release(): void {
-    this.#parent?.forget(this);
+    this.#parent?.unchain(this);
   }
 
-  forget(child: ScopeNode): void {
-    this.#children?.delete(child);
+  #chain(child: ScopeNode): void {
+    child.#isChained = true;
+    child.#next = this.#firstChild;
+    if (this.#firstChild) this.#firstChild.#previous = child;
+    this.#firstChild = child;
+  }
+
+  protected unchain(child: ScopeNode): void {
+    if (!child.#isChained) return;
+    child.#isChained = false;
+    if (child.#next) child.#next.#previous = child.#previous;
+    if (child.#previous) child.#previous.#next = child.#next;
+    else this.#firstChild = child.#next;
+    child.#next = undefined;
+    child.#previous = undefined;
   }
 }
+
+const none: readonly (() => void)[] = [];
 
 /** The root of a tree that hangs on a signal from elsewhere. */
 class LinkedScope extends ScopeNode {
@@ -90,51 +128,60 @@ class LinkedScope extends ScopeNode {
   }
 }
 
-export function reasonOf(signal: AbortSignal): string {
-  if (!signal.aborted) return "not cancelled";
-  return signal.reason instanceof CancelledError ? signal.reason.reason : String(signal.reason);
+export function reasonOf(on: Cancellation): string {
+  return isCancelledNow(on) ? cancelledErrorOf(on).reason : "not cancelled";
 }
 
-/** Throws the `CancelledError` of a cancelled signal. */
-export function throwIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw cancelledErrorOf(signal);
+/** Throws the `CancelledError` of what is cancelled. */
+export function throwIfCancelled(on: Cancellation): void {
+  if (isCancelledNow(on)) throw cancelledErrorOf(on);
 }
 
-export function cancelledErrorOf(signal: AbortSignal): CancelledError {
-  return signal.reason instanceof CancelledError
-    ? signal.reason
-    : new CancelledError(reasonOf(signal), signal.reason);
+export function cancelledErrorOf(on: Cancellation): CancelledError {
+  const reason = "cancelledBy" in on ? on.cancelledBy : on.reason;
+  return reason instanceof CancelledError ? reason : new CancelledError(String(reason), reason);
 }
 
-/** `work`, or the `CancelledError` of `signal` if that comes first. The work itself is not stopped by this. */
-export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // When the signal wins, nobody waits for the work any longer; its failure is then of no interest.
+function isCancelledNow(on: Cancellation): boolean {
+  return "cancelled" in on ? on.cancelled : on.aborted;
+}
+
+/** Calls back once when it is cancelled, unless the returned function is called before. */
+export function onCancelled(on: Cancellation, listener: () => void): () => void {
+  if ("onCancel" in on) return on.onCancel(listener);
+  on.addEventListener("abort", listener, { once: true });
+  return () => on.removeEventListener("abort", listener);
+}
+
+/** `work`, or the `CancelledError` of `on` if that comes first. The work itself is not stopped by this. */
+export async function unlessCancelled<T>(work: Promise<T>, on: Cancellation): Promise<T> {
+  // When the cancellation wins, nobody waits for the work any longer; its failure is then of no interest.
   work.catch(() => {});
-  throwIfCancelled(signal);
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(cancelledErrorOf(signal));
-    signal.addEventListener("abort", onAbort, { once: true });
+  throwIfCancelled(on);
+  let stopListening = () => {};
+  const cancelled = new Promise<never>((_, reject) => {
+    stopListening = onCancelled(on, () => reject(cancelledErrorOf(on)));
   });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work, cancelled]);
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    stopListening();
   }
 }
 
-export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
-  if (signal) throwIfCancelled(signal);
+export async function sleep(clock: Clock, delayMs: number, on?: Cancellation): Promise<void> {
+  if (on) throwIfCancelled(on);
   await new Promise<void>((resolve, reject) => {
-    const onAbort = () => {
-      timer.cancel();
-      if (signal) reject(cancelledErrorOf(signal));
-    };
     const timer = clock.setTimer(delayMs, () => {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening?.();
       resolve();
     });
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopListening =
+      on &&
+      onCancelled(on, () => {
+        timer.cancel();
+        reject(cancelledErrorOf(on));
+      });
   });
 }
 
@@ -167,7 +214,7 @@ export async function shielded(
     reason: `${options.what} took longer than ${options.deadlineMs} ms`,
   });
   try {
-    await unlessCancelled(work(scope.signal), scope.signal);
+    await unlessCancelled(work(scope.signal), scope);
   } finally {
     stopTimer();
   }

@@ -8,21 +8,27 @@ export interface CleanUp {
 }
 
 export function createCleanUp(): CleanUp {
-  const steps: { what: string; step: () => void | Promise<void> }[] = [];
-  return {
-    add(what, step) {
-      steps.push({ what, step });
-    },
-    async run() {
-      const failures: string[] = [];
-      for (let last = steps.pop(); last !== undefined; last = steps.pop()) {
-        try {
-          await last.step();
-        } catch (error) {
-          failures.push(`${last.what}: ${messageOf(error)}`);
-        }
+  return new UndoList();
+}
+
+type Step = () => void | Promise<void>;
+
+class UndoList implements CleanUp {
+  readonly #steps: { what: string; step: Step }[] = [];
+
+  add(what: string, step: Step): void {
+    this.#steps.push({ what, step });
+  }
+
+  async run(): Promise<readonly string[]> {
+    const failures: string[] = [];
+    for (let last = this.#steps.pop(); last !== undefined; last = this.#steps.pop()) {
+      try {
+        await last.step();
+      } catch (error) {
+        failures.push(`${last.what}: ${messageOf(error)}`);
       }
-      return failures;
-    },
-  };
+    }
+    return failures;
+  }
 }

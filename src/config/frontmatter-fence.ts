@@ -10,22 +10,30 @@ export interface FencedText {
   readonly repairs: readonly FrontmatterRepair[];
 }
 
+interface DecodedText {
+  readonly text: string;
+  readonly repairs: readonly FrontmatterRepair[];
+}
+
 /** Never throws: what cannot be read as text is replaced or left out, and told. */
-export function decodeText(bytes: Uint8Array): { text: string; repairs: readonly FrontmatterRepair[] } {
-  const repairs: FrontmatterRepair[] = [];
+export function decodeText(file: Uint8Array | string): DecodedText {
+  const { text, repairs } = typeof file === "string" ? { text: file, repairs: [] } : decodeBytes(file);
+  const nul = text.indexOf("\0");
+  if (nul < 0) return { text, repairs };
+  return {
+    text: text.replaceAll("\0", ""),
+    repairs: [...repairs, { line: lineAt(text, nul), what: "NUL characters were left out" }],
+  };
+}
+
+function decodeBytes(bytes: Uint8Array): DecodedText {
   const utf16 = utf16Of(bytes);
-  if (utf16 !== undefined) repairs.push({ line: 1, what: "the file is UTF-16; save it as UTF-8" });
-  let text = utf16 ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  if (utf16 === undefined && text.includes("\uFFFD") && !isUtf8(bytes))
-    repairs.push({
-      line: lineAt(text, text.indexOf("\uFFFD")),
-      what: "bytes that are not UTF-8 were replaced",
-    });
-  if (text.includes("\0")) {
-    repairs.push({ line: lineAt(text, text.indexOf("\0")), what: "NUL characters were left out" });
-    text = text.replaceAll("\0", "");
-  }
-  return { text, repairs };
+  if (utf16 !== undefined)
+    return { text: utf16, repairs: [{ line: 1, what: "the file is UTF-16; save it as UTF-8" }] };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const bad = text.indexOf("\uFFFD");
+  if (bad < 0 || isUtf8(bytes)) return { text, repairs: [] };
+  return { text, repairs: [{ line: lineAt(text, bad), what: "bytes that are not UTF-8 were replaced" }] };
 }
 
 function utf16Of(bytes: Uint8Array): string | undefined {
@@ -72,7 +80,8 @@ export function splitFences(given: string): FencedText {
 
 function withPlainLineEnds(given: string): string {
   let text = given;
-  while (text.startsWith("\uFEFF")) text = text.slice(1);
+  // The second one is a space without width, which some editors leave behind.
+  while (text.startsWith("\uFEFF") || text.startsWith("\u200B")) text = text.slice(1);
   if (!text.includes("\r")) return text;
   return text.includes("\n") ? text.replaceAll("\r\n", "\n") : text.replaceAll("\r", "\n");
 }

@@ -16,6 +16,7 @@ describe("a list", () => {
     ["JSON in a string", '["Read", "Grep"]', ["Read", "Grep"]],
     ["JSON that is not closed", '["Read", "Grep"', ["Read", "Grep"]],
     ["one a line", "- Read\n- 'Grep'\n", ["Read", "Grep"]],
+    ["dashes that YAML took for text", ["Read - Grep"], ["Read", "Grep"]],
     ["quotes and back quotes", '`Read`, "Grep"', ["Read", "Grep"]],
     ["nothing between commas", "Read,, ,Read", ["Read"]],
     ["a number", 5, ["5"]],

@@ -9,7 +9,8 @@ export function readList(value: unknown, options: { atSpaces?: boolean } = {}): 
 
 /** Splits at commas and line ends, outside of brackets. */
 export function splitList(given: string, options: { atSpaces?: boolean } = {}): string[] {
-  const text = withoutFrame(given.trim());
+  // A list whose dashes YAML took for text.
+  const text = withoutFrame(given.trim()).replaceAll(/\s-\s/g, "\n");
   const items: string[] = [];
   let depth = 0;
   let from = 0;

@@ -1,5 +1,10 @@
 /** Blocks that YAML rejects, changed as little as makes them YAML (AD-3, rule 3). Lines stay where they are. */
-import { type FrontmatterBlock, type FrontmatterRepair, plainKey } from "./frontmatter-field.ts";
+import {
+  type BlockFailure,
+  type FrontmatterBlock,
+  type FrontmatterRepair,
+  plainKey,
+} from "./frontmatter-field.ts";
 
 export interface MendedBlock {
   readonly block: FrontmatterBlock;
@@ -43,6 +48,17 @@ function mendColon(line: string, knownKeys: ReadonlySet<string>): string {
   return `${line.slice(0, colon)}: ${line.slice(colon + 1).trimStart()}`;
 }
 
+/** A line of prose in the first column, after a field: no YAML, whatever is done to the other lines. */
+export function findProse({ text, firstLine }: FrontmatterBlock): BlockFailure | undefined {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.trim() !== "" && !line.startsWith("#"));
+  if (splitEntry(lines[first] ?? "") === undefined) return undefined;
+  const prose = lines.findIndex((line) => /^[^\s#?&!\]}).-]/.test(line) && !/:(?:\s|$)/.test(line));
+  return prose < 0
+    ? undefined
+    : { line: firstLine + prose, reason: "A line is neither a field nor part of one" };
+}
+
 /** Puts single quotes around each value that stands on one line and that YAML rejects on its own. */
 export function quoteValues(options: {
   block: FrontmatterBlock;
@@ -52,8 +68,6 @@ export function quoteValues(options: {
   const { block, accepts } = options;
   const repairs: FrontmatterRepair[] = [];
   const lines = block.text.split("\n");
-  // Lines of prose in the first column are no YAML, whatever is done to the others.
-  if (lines.some((line) => /^[^\s#?\]})-]/.test(line) && !/:(?:\s|$)/.test(line))) return { block, repairs };
   const quoted = lines.map((line, index) => {
     const entry = splitEntry(line);
     if (entry === undefined || entry.value === "" || !isWhole(lines, index) || accepts(line)) return line;

@@ -53,7 +53,7 @@ export function readYaml(block: FrontmatterBlock): BlockReading | BlockFailure {
   try {
     return { fields: readFields({ top, block, lineOf, reader }), repairs };
   } catch (error) {
-    if (error instanceof TooMuch) return { line: block.firstLine, reason: error.message };
+    if (error instanceof Unreadable) return { line: block.firstLine, reason: error.message };
     throw error;
   }
 }
@@ -86,7 +86,7 @@ function readFields(options: {
 }
 
 /** Thrown and caught in this file only. */
-class TooMuch extends Error {}
+class Unreadable extends Error {}
 
 function createValueReader(options: {
   resolve: (node: Node) => Node | undefined;
@@ -115,14 +115,16 @@ function createValueReader(options: {
   };
 
   const readValue: ValueReader["readValue"] = (node, depth) => {
-    if (++nodes > maxNodes) throw new TooMuch(`it holds more than ${maxNodes} values`);
-    if (depth > maxDepth) throw new TooMuch(`it is nested deeper than ${maxDepth} levels`);
+    if (++nodes > maxNodes) throw new Unreadable(`it holds more than ${maxNodes} values`);
+    if (depth > maxDepth) throw new Unreadable(`it is nested deeper than ${maxDepth} levels`);
     if (node === null) return null;
     if (isScalar(node)) return node.value;
     if (isAlias(node)) {
       // Each look for an anchor goes through the whole document.
-      if (++aliases > maxAliases) throw new TooMuch(`it holds more than ${maxAliases} aliases`);
-      return readValue(resolve(node) ?? null, depth + 1);
+      if (++aliases > maxAliases) throw new Unreadable(`it holds more than ${maxAliases} aliases`);
+      const anchored = resolve(node);
+      if (anchored === undefined) throw new Unreadable(`nothing is named &${node.source}`);
+      return readValue(anchored, depth + 1);
     }
     if (isSeq<Node | null>(node)) return node.items.map((item) => readValue(item, depth + 1));
     if (!isMap<ParsedNode, ParsedNode | null>(node)) return null;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createFrontmatterReader } from "./frontmatter.ts";
+import { findProse } from "./frontmatter-mend.ts";
 import { readPlainLines } from "./frontmatter-plain.ts";
 import { readYaml } from "./frontmatter-yaml.ts";
 
@@ -19,6 +20,7 @@ const lines = (...text: string[]) => text.join("\n");
 describe("the fences (rule 1)", () => {
   it.each([
     ["plain", "---\nname: a\n---\nBody"],
+    ["after a space without width", "\u200B---\nname: a\n---\nBody"],
     ["after a BOM", "\uFEFF---\nname: a\n---\nBody"],
     ["with Windows line ends", "---\r\nname: a\r\n---\r\nBody"],
     ["with the line ends of old", "---\rname: a\r---\rBody"],
@@ -29,6 +31,11 @@ describe("the fences (rule 1)", () => {
     ["with only a longer one at the end", "---\nname: a\n--------\nBody"],
   ])("%s", async (_, file) => {
     expect(await read(file)).toMatchObject({ values: { name: "a" }, body: "Body", present: true });
+  });
+
+  it("leave no carriage returns between them", async () => {
+    const file = lines("---", "description: a", "prose", "more", "---", "").replaceAll("\n", "\r\r\n");
+    expect((await read(file)).values).toEqual({ description: "a\nprose\nmore" });
   });
 
   it("close at the first `---`, and others belong to the body", async () => {
@@ -118,6 +125,7 @@ describe("values that are no YAML (rule 3)", () => {
     ["a colon", "Use it when: now. Examples: <example>user: hi</example>"],
     ["stars", "**bold**: text"],
     ["a lone star", "*"],
+    ["what looks like an alias", "*bold*"],
     ["brackets with text after them", "[a] or [b]"],
     ["quotes with text after them", '"one" and "two"'],
     ["a quote that is not closed", '"one'],
@@ -164,6 +172,7 @@ describe("values that are no YAML (rule 3)", () => {
   it.each([
     ["tabs", "tools:\n\t- Read\n\t- Grep"],
     ["a tab after the colon of a list", "tools:\t\n  - Read\n  - Grep"],
+    ["tabs beside spaces", "tools:\n  - Read\n\t- Grep"],
     ["blanks that do not break", "tools:\n\u00a0\u00a0- Read\n\u00a0\u00a0- Grep"],
   ])("because of %s are mended", async (_, tools) => {
     expect((await read(`---\nname: a\n${tools}\n---\n`)).values).toEqual({
@@ -210,7 +219,7 @@ describe("the line reader (rule 4)", () => {
 
   it("reports the line at which YAML gave up", async () => {
     expect((await read(file)).repairs).toMatchObject([
-      { line: 3, what: expect.stringContaining("line by line") },
+      { line: 5, what: expect.stringContaining("line by line") },
     ]);
   });
 
@@ -231,6 +240,11 @@ describe("the line reader (rule 4)", () => {
       tools: ["Read", "Grep"],
       color: "red",
     });
+  });
+
+  it("loses nothing of the description that would be another key or a comment", async () => {
+    const broken = lines("---", "description: b", "# Title", "Context: hi", "tools: [Read,", "  Grep", "---");
+    expect((await read(broken)).values).toMatchObject({ description: "b\n# Title\nContext: hi" });
   });
 
   it("keeps headings, and takes the first of two equal keys, in doubt", async () => {
@@ -297,6 +311,13 @@ describe("what is made to harm (AD-4)", () => {
   });
 
   it.each([
+    ["too deep", `${"[".repeat(60)}${"]".repeat(60)}`],
+    ["too many", `[${"a, ".repeat(15_000)}a]`],
+  ])("is not taken apart when it is %s", async (_, list) => {
+    expect((await read(`---\nname: a\ntools: ${list}\n---\n`)).values).toEqual({ name: "a", tools: list });
+  });
+
+  it.each([
     ["lists", `tools: ${"[".repeat(30_000)}`],
     ["dashes", `tools:\n ${"- ".repeat(30_000)}`],
     ["maps", `tools: ${"{a: ".repeat(10_000)}`],
@@ -357,13 +378,59 @@ describe("whatever a file holds", () => {
   });
 
   it("the body is what follows the closing fence", async () => {
-    const block = text.filter((given) => !/^---\s*$/m.test(given.replaceAll(/\r\n?/g, "\n")));
+    const block = text.filter(
+      (given) => !/^---\s*$/m.test(given.replaceAll("\0", "").replaceAll(/\r\n?/g, "\n")),
+    );
     await fc.assert(
       fc.asyncProperty(block, text, async (given, body) => {
         const file = `---\n${given}\n---\n${body}`;
-        expect((await reader.read(file)).body).toBe(body.replaceAll("\r\n", "\n"));
+        expect((await reader.read(file)).body).toBe(body.replaceAll("\0", "").replaceAll("\r\n", "\n"));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    "a: b #c",
+    "a: b: c",
+    "a: b:",
+    'a: "b\\nc"',
+    "a: 'b'c'",
+    "a: null",
+    "a: True",
+    "a: 1.0",
+    "a: 012",
+    "a:",
+    "a: b\u00a0",
+    "a: b\t",
+    "a: b\na: c",
+    "a: b\n  c",
+    "a:\n  - b\n - c",
+    "a:\n  - b: c",
+    "a:\n  - b\n    c",
+    "a: [b, c",
+    "a: [b: c]",
+    "a: [b, , c]",
+    "a: >\n  b\n\n  c",
+    "a: >\n  b\n   c",
+    "a: |\n  b\n c",
+    "a: |2\n   b",
+    "a: |\n\n  b",
+    "- a: b",
+    "# a",
+  ])("what YAML may read in another way is left to it: %j", (text) => {
+    expect(readPlainLines({ text, firstLine: 2 })).toBeUndefined();
+  });
+
+  it("prose in the first column is no YAML", () => {
+    fc.assert(
+      fc.property(text, fc.boolean(), (given, isField) => {
+        // As the fences leave it.
+        const inside = given.replaceAll(/[\0\r]/g, "").replaceAll(/-{3,}/g, "--");
+        const block = { text: isField ? `name: a\n${inside}` : inside, firstLine: 2 };
+        if (findProse(block) !== undefined) expect(readYaml(block)).toHaveProperty("reason");
+      }),
+      { numRuns: 3000 },
     );
   });
 
@@ -410,7 +477,9 @@ describe("whatever a file holds", () => {
       ),
       fc.string(),
     );
-    const value = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(""));
+    const start = fc.constantFrom("", "", "a", "'", '"', "é ");
+    const words = fc.array(word, { minLength: 1, maxLength: 5 }).map((all) => all.join(""));
+    const value = fc.tuple(start, words).map((parts) => parts.join(""));
     const entry = fc.tuple(
       fc.constantFrom("a", "b", "when-to-use", "maxTurns"),
       fc.constantFrom(": ", ":  ", ":"),
@@ -418,6 +487,25 @@ describe("whatever a file holds", () => {
     );
     const block = fc.array(
       fc.oneof(
+        fc
+          .tuple(
+            fc.constantFrom("c:\n", "d: |\n", "e: >\n", "f: >-\n", "g: |-\n", "h: "),
+            fc.array(
+              fc
+                .tuple(fc.constantFrom("  - ", "- ", "  ", "   ", "", "[", ", "), value)
+                .map((parts) => parts.join("")),
+              {
+                maxLength: 4,
+              },
+            ),
+            fc.constantFrom("\n", ", "),
+          )
+          .map(([key, items, separator]) => key + items.join(separator)),
+        fc
+          .array(fc.constantFrom("Read", '"Grep"', "'x y'", "1", "true", "null", "a-b", "a:b"), {
+            maxLength: 4,
+          })
+          .map((items) => `i: [${items.join(", ")}]`),
         entry.map((parts) => parts.join("")),
         fc.constantFrom("", " "),
       ),
@@ -427,7 +515,8 @@ describe("whatever a file holds", () => {
       fc.property(block, (given) => {
         const candidate = { text: given.join("\n"), firstLine: 2 };
         const plain = readPlainLines(candidate);
-        if (plain !== undefined) expect(plain).toEqual(readYaml(candidate));
+        if (plain !== undefined)
+          expect({ candidate, ...plain }).toEqual({ candidate, ...readYaml(candidate) });
       }),
       { numRuns: 5000 },
     );

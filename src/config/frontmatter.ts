@@ -12,7 +12,7 @@ import {
   plainKey,
 } from "./frontmatter-field.ts";
 import { readLines } from "./frontmatter-lines.ts";
-import { type MendedBlock, maxMendedLines, mendBlanks, quoteValues } from "./frontmatter-mend.ts";
+import { findProse, type MendedBlock, maxMendedLines, mendBlanks, quoteValues } from "./frontmatter-mend.ts";
 import { readPlainLines } from "./frontmatter-plain.ts";
 
 export interface Frontmatter {
@@ -44,12 +44,14 @@ export function createFrontmatterReader(options: {
     const plain = readPlainLines(block);
     if (plain !== undefined) return { ...plain, reliable: true };
     const { readYaml } = await import("./frontmatter-yaml.ts");
+    // A text without its closing fence has thousands of errors: they need not be found one by one.
+    const readStrict = (candidate: FrontmatterBlock) => findProse(candidate) ?? readYaml(candidate);
     const read = (candidate: FrontmatterBlock): BlockReading | undefined => {
-      const reading = readYaml(candidate);
+      const reading = readPlainLines(candidate) ?? readStrict(candidate);
       return "fields" in reading ? reading : undefined;
     };
 
-    const strict = readYaml(block);
+    const strict = readStrict(block);
     if ("fields" in strict) return { ...strict, reliable: true };
     const blanks = mendBlanks(block, plainKeys);
     const mended = isMendable(block) ? readMended(blanks, read) : undefined;
@@ -65,7 +67,7 @@ export function createFrontmatterReader(options: {
 
   return {
     async read(file) {
-      const { text, repairs } = typeof file === "string" ? { text: file, repairs: [] } : decodeText(file);
+      const { text, repairs } = decodeText(file);
       const { block, body, repairs: ofFences } = splitFences(text);
       const before = [...repairs, ...ofFences];
       if (block === undefined)
@@ -87,10 +89,7 @@ function readMended(
   const withBlanks = blanks.repairs.length > 0 ? read(blanks.block) : undefined;
   if (withBlanks !== undefined)
     return { fields: withBlanks.fields, repairs: [...blanks.repairs, ...withBlanks.repairs] };
-  const accepts = (text: string) => {
-    const alone = { text, firstLine: 1 };
-    return readPlainLines(alone) !== undefined || read(alone) !== undefined;
-  };
+  const accepts = (text: string) => read({ text, firstLine: 1 }) !== undefined;
   const quotes = quoteValues({ block: blanks.block, accepts });
   const withQuotes = quotes.repairs.length > 0 ? read(quotes.block) : undefined;
   if (withQuotes === undefined) return undefined;

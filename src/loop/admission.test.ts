@@ -56,7 +56,7 @@ describe("agents side by side on one budget", () => {
       const clock = createVirtualClock();
       const session = createBudget(ofSession);
       const parent = session.child(ofParent);
-      const priceOf: LoopOptions["priceOf"] = (_model, used) => totalTokensOf(used) / tokensPerDollar;
+      const priceOf: LoopOptions["priceOf"] = (_model, _id, used) => totalTokensOf(used) / tokensPerDollar;
       const agents = Array.from({ length: 50 }, () =>
         startAgent({ clock, budget: parent.child({}), script: restless, overrides: { priceOf } }),
       );

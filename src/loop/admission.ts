@@ -28,5 +28,5 @@ export function admitRequest(
 function estimateRequest(loop: LoopOptions): { tokens: number; costUsd: number } {
   const { prefix, history, model } = loop;
   const usage = estimateUsage({ prefix, history, maxOutputTokens: maxOutputTokensOf(loop) });
-  return { tokens: totalTokensOf(usage), costUsd: loop.priceOf(model.id, usage) ?? 0 };
+  return { tokens: totalTokensOf(usage), costUsd: loop.priceOf(model, model.id, usage) ?? 0 };
 }

@@ -1,120 +1,119 @@
 /** One request of a turn, with the executor that runs the calls of its answer while they arrive. */
 import type { Scope } from "../base/cancellation.ts";
 import type { LoopEvent } from "../contracts/event.ts";
-import type { Block } from "../contracts/message.ts";
-import type { ModelRequest } from "../model/model.ts";
-import { createExecutor, type Executor } from "../tools/executor.ts";
+import type { Block, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
+import { type CallWatcher, createExecutor, type Executor } from "../tools/executor.ts";
 import { type LoopOptions, maxOutputTokensOf } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
-import { type Response, receiveResponse } from "./response.ts";
+import { type AnswerWatcher, type Response, receiveResponse } from "./response.ts";
 
-export interface Attempt {
+/** Whoever is told what happens. */
+export interface Listener {
+  emit(event: LoopEvent): void;
+}
+
+export class Attempt implements AnswerWatcher, CallWatcher {
   /** Known before the message is: records of calls that start early refer to it. */
   readonly messageUuid: string;
-  readonly response: Response;
-  /** Something of the answer has streamed. */
-  readonly began: boolean;
   readonly executor: Executor;
+  /** Something of the answer has streamed. */
+  began = false;
   /** How many messages the request held. */
-  readonly sentCount: number;
-  readonly modelMs: number;
+  sentCount = 0;
+  modelMs = 0;
+  readonly #loop: LoopOptions;
+  readonly #listener: Listener;
+  readonly #stream: Scope;
+  readonly #stopListening: () => void;
+  #content: readonly Block[] = [];
+  #recordedBlocks = 0;
+  #askedMs = 0;
+
+  constructor({ loop, scope, listener }: { loop: LoopOptions; scope: Scope; listener: Listener }) {
+    this.#loop = loop;
+    this.#listener = listener;
+    this.messageUuid = loop.history.newUuid();
+    this.executor = createExecutor({ run: loop, scope, watcher: this });
+    this.#stream = scope.child();
+    this.#stopListening = loop.interrupt.onRequest(() => this.#interrupt());
+    if (loop.interrupt.requested) this.#interrupt();
+  }
+
+  /** `isRetry`: an answer to the same request has broken off before. */
+  ask({ isRetry }: { isRetry: boolean }): Promise<Response> {
+    const { model, history, prefix, limits, world } = this.#loop;
+    const request = buildRequest({
+      prefix,
+      messages: history.messages,
+      previousCount: history.sentCount,
+      maxOutputTokens: maxOutputTokensOf(this.#loop),
+      thinking: limits.thinking,
+      scope: this.#stream,
+      isRetry,
+      onRetry: ({ attempt, delayMs, reason }) => this.emit({ type: "model-retry", attempt, delayMs, reason }),
+    });
+    this.sentCount = request.messages.length;
+    this.#askedMs = world.clock.monotonicMs();
+    return receiveResponse(model, request, this);
+  }
+
   /** Interrupts reach the executor until then. */
-  release(): void;
-}
+  release(): void {
+    this.#stopListening();
+  }
 
-export async function makeAttempt(options: {
-  loop: LoopOptions;
-  scope: Scope;
-  emit: (event: LoopEvent) => void;
-  /** An answer to the same request has broken off before. */
-  isRetry: boolean;
-}): Promise<Attempt> {
-  const { loop, emit } = options;
-  const { clock } = loop.world;
-  const messageUuid = loop.history.newUuid();
-  const received: { content: readonly Block[] } = { content: [] };
-  const executor = startExecutor({ ...options, messageUuid, received });
-  const stream = options.scope.child();
+  emit(event: LoopEvent): void {
+    this.#listener.emit(event);
+  }
 
-  // A person's interrupt ends the stream, and of the calls those that do not block (LO-25).
-  const interruptNow = () => {
+  answerEvent(event: LoopEvent): void {
+    this.began = true;
+    this.emit(event);
+  }
+
+  answerEnd(): void {
+    this.modelMs = this.#loop.world.clock.monotonicMs() - this.#askedMs;
+    this.#stream.release();
+  }
+
+  claimCallId(id: string): string {
+    return this.#loop.history.claimCallId(id);
+  }
+
+  callReceived(
+    call: ToolUseBlock,
+    { problem, content }: { problem: string | undefined; content: readonly Block[] },
+  ): void {
+    this.#content = content;
+    this.executor.add(call, problem);
+  }
+
+  async makeDurable(call: ToolUseBlock): Promise<void> {
+    const { transcript } = this.#loop;
+    const from = this.#recordedBlocks;
+    this.#recordedBlocks = this.#content.length;
+    // Only what is new: a message of a thousand calls must not be written a thousand times.
+    const content = this.#content.slice(from);
+    transcript.append({ type: "calls", messageUuid: this.messageUuid, from, content, started: [call.id] });
+    await transcript.durable();
+  }
+
+  recordResult(result: ToolResultBlock): void {
+    const { transcript } = this.#loop;
+    transcript.append({ type: "result", result });
+    // Nobody waits for this one; if it fails, the next who must be sure is told.
+    transcript.durable().catch(() => {});
+  }
+
+  /** A person's interrupt ends the stream, and of the calls those that do not block (LO-25). */
+  #interrupt(): void {
+    const { interrupt, queue, agent } = this.#loop;
     // The message that a steering interrupt should make room for may have been taken already.
-    if (loop.interrupt.requested === "steer" && loop.queue.waiting() === 0) return loop.interrupt.clear();
-    executor.interrupt(loop.interrupt.why);
-    stream.cancel(loop.interrupt.why);
-  };
-  const stopListening = loop.interrupt.onRequest(interruptNow);
-  if (loop.interrupt.requested) interruptNow();
-
-  const request: ModelRequest = {
-    ...buildRequest({
-      prefix: loop.prefix,
-      messages: loop.history.messages,
-      previousCount: loop.history.sentCount,
-      maxOutputTokens: maxOutputTokensOf(loop),
-      ...(loop.limits.thinking && { thinking: loop.limits.thinking }),
-      signal: stream.signal,
-    }),
-    isRetry: options.isRetry,
-    onRetry: ({ attempt, delayMs, reason }) => emit({ type: "model-retry", attempt, delayMs, reason }),
-  };
-  let began = false;
-  const startedMs = clock.monotonicMs();
-  const response = await receiveResponse({
-    model: loop.model,
-    request,
-    claimCallId: (id) => loop.history.claimCallId(id),
-    emit(event) {
-      began = true;
-      emit(event);
-    },
-    onCall({ call, problem, content }) {
-      received.content = content;
-      executor.add(call, problem);
-    },
-  });
-  stream.release();
-  return {
-    messageUuid,
-    response,
-    began,
-    executor,
-    sentCount: request.messages.length,
-    modelMs: clock.monotonicMs() - startedMs,
-    release: stopListening,
-  };
-}
-
-function startExecutor(options: {
-  loop: LoopOptions;
-  scope: Scope;
-  emit: (event: LoopEvent) => void;
-  messageUuid: string;
-  received: { readonly content: readonly Block[] };
-}): Executor {
-  const { loop, messageUuid, received } = options;
-  let recordedBlocks = 0;
-  return createExecutor({
-    tools: loop.tools,
-    scope: options.scope,
-    clock: loop.world.clock,
-    gate: loop.gate,
-    contextOf: loop.contextOf,
-    emit: options.emit,
-    startWhileStreaming: loop.limits.startCallsWhileStreaming,
-    limits: loop.limits.concurrency,
-    async makeDurable(call) {
-      const from = recordedBlocks;
-      recordedBlocks = received.content.length;
-      // Only what is new: a message of a thousand calls must not be written a thousand times.
-      const content = received.content.slice(from);
-      loop.transcript.append({ type: "calls", messageUuid, from, content, started: [call.id] });
-      await loop.transcript.durable();
-    },
-    recordResult(result) {
-      loop.transcript.append({ type: "result", result });
-      // Nobody waits for this one; if it fails, the next who must be sure is told.
-      loop.transcript.durable().catch(() => {});
-    },
-  });
+    if (interrupt.requested === "steer" && queue.waiting(agent.agentId) === 0) {
+      interrupt.clear();
+      return;
+    }
+    this.executor.interrupt(interrupt.why);
+    this.#stream.cancel(interrupt.why);
+  }
 }

@@ -67,7 +67,7 @@ export async function unlessStopped<T>(
   const stopListening = run.interrupt.onRequest(stopIfAsked);
   stopIfAsked();
   try {
-    return await unlessCancelled(work(scope.signal), scope.signal);
+    return await unlessCancelled(work(scope.signal), scope);
   } finally {
     stopListening();
     scope.release();

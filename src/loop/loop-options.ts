@@ -1,13 +1,11 @@
 import type { Scope } from "../base/cancellation.ts";
-import type { World } from "../base/world.ts";
-import type { LoopEvent, RunSource } from "../contracts/event.ts";
-import type { Block, Message, ToolUseBlock } from "../contracts/message.ts";
-import type { QueueItem } from "../contracts/queue-item.ts";
+import type { LoopEvent } from "../contracts/event.ts";
+import type { Block, Message } from "../contracts/message.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { Model } from "../model/model.ts";
-import type { ConcurrencyLimits, Gate } from "../tools/executor.ts";
+import type { Queue } from "../tasks/queue.ts";
+import type { ExecutorLimits, ExecutorRun } from "../tools/executor.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { ToolContext } from "../tools/tool-context.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { Budget } from "./budget.ts";
 import type { History } from "./history.ts";
@@ -15,12 +13,9 @@ import type { Interrupt } from "./interrupt.ts";
 import type { Prefix } from "./request.ts";
 
 /** Everything a run of the loop needs. What lies above the loop comes in as a port. */
-export interface LoopOptions {
-  readonly world: Pick<World, "clock" | "random">;
-  readonly source: RunSource;
+export interface LoopOptions extends ExecutorRun {
   readonly model: Model;
   readonly prefix: Prefix;
-  readonly tools: readonly Tool[];
   /**
    * Asked at the start of every turn: something that must stand before the messages has changed (a tool came to
    * be, an agent was added). Every answer costs the whole prompt cache, so it is rare and says why (LO-5).
@@ -35,13 +30,12 @@ export interface LoopOptions {
   readonly limits: LoopLimits;
   readonly budget: Budget;
   /** In dollars; undefined for a model whose price is not known. */
-  readonly priceOf: (modelId: string, usage: Usage) => number | undefined;
-  readonly contextOf: (call: ToolUseBlock, signal: AbortSignal) => ToolContext;
-  readonly gate: Gate;
-  readonly queue: QueuePort;
+  readonly priceOf: (model: Model, modelId: string, usage: Usage) => number | undefined;
+  /** The session's: this run takes what is addressed to its agent. */
+  readonly queue: Pick<Queue, "take" | "waiting" | "acknowledge">;
   /** Said again after every round of tools. */
-  readonly reminder?: string;
-  readonly hooks?: HooksPort;
+  readonly reminder?: string | undefined;
+  readonly hooks?: HooksPort | undefined;
   /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
   readonly compaction?: CompactionPort;
 }
@@ -52,26 +46,17 @@ export interface PrefixChange {
   readonly reason: string;
 }
 
-export interface LoopLimits {
+export interface LoopLimits extends ExecutorLimits {
   /** Of this run alone; those of all that it starts are the budget's. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   readonly maxOutputTokens?: number;
-  readonly thinking?: { budgetTokens: number };
-  readonly concurrency: ConcurrencyLimits;
-  readonly startCallsWhileStreaming: boolean;
+  readonly thinking?: { budgetTokens: number } | undefined;
 }
 
 const defaultMaxOutputTokens = 16_384;
 
 export function maxOutputTokensOf({ limits, model }: Pick<LoopOptions, "limits" | "model">): number {
   return limits.maxOutputTokens ?? model.maxOutputTokens ?? defaultMaxOutputTokens;
-}
-
-/** The part of the session's queue that is addressed to this agent. */
-export interface QueuePort {
-  take(): QueueItem[];
-  waiting(): number;
-  acknowledge(items: readonly QueueItem[]): void;
 }
 
 export interface HooksPort {

@@ -1,4 +1,5 @@
 /** From history to request: a pure function of what stands in the transcript (LO-5). */
+import type { Scope } from "../base/cancellation.ts";
 import type { Message } from "../contracts/message.ts";
 import type { ModelRequest, ToolDescription } from "../model/model.ts";
 import { placeCacheMarks } from "../model/prompt-cache.ts";
@@ -15,8 +16,10 @@ export function buildRequest(options: {
   /** How many messages the previous request of this conversation had; that is where its cache entry ends. */
   previousCount: number | undefined;
   maxOutputTokens: number;
-  thinking?: { budgetTokens: number };
-  signal: AbortSignal;
+  thinking?: { budgetTokens: number } | undefined;
+  scope: Scope;
+  isRetry?: boolean;
+  onRetry?: ModelRequest["onRetry"];
 }): ModelRequest {
   // An answer without any block is kept in the transcript but cannot be sent.
   const messages = options.messages.some((message) => message.content.length === 0)
@@ -31,7 +34,9 @@ export function buildRequest(options: {
       previousMessageCount: options.previousCount,
     }),
     maxOutputTokens: options.maxOutputTokens,
-    ...(options.thinking && { thinking: options.thinking }),
-    signal: options.signal,
+    thinking: options.thinking,
+    scope: options.scope,
+    isRetry: options.isRetry,
+    onRetry: options.onRetry,
   };
 }

@@ -18,37 +18,50 @@ export interface Response {
   readonly brokenBy: unknown;
 }
 
-export async function receiveResponse(options: {
-  model: Model;
-  request: ModelRequest;
+/** Whoever follows an answer while it streams. */
+export interface AnswerWatcher {
+  answerEvent(event: LoopEvent): void;
+  /** Nothing more will come. */
+  answerEnd(): void;
   /** Ids that repeat are replaced before anybody sees them. */
-  claimCallId: (id: string) => string;
-  emit: (event: LoopEvent) => void;
-  /** A call is complete. `content`: the blocks up to and including it; it grows as more of them come. */
-  onCall: (received: { call: ToolUseBlock; problem: string | undefined; content: readonly Block[] }) => void;
-}): Promise<Response> {
+  claimCallId(id: string): string;
+  /**
+   * A call is complete. `content`: the blocks up to and including it; it grows as more of them come. `problem`: its
+   * input could not be read.
+   */
+  callReceived(
+    call: ToolUseBlock,
+    received: { problem: string | undefined; content: readonly Block[] },
+  ): void;
+}
+
+export async function receiveResponse(
+  asked: Model,
+  request: ModelRequest,
+  watcher: AnswerWatcher,
+): Promise<Response> {
   const assembler = createAssembler();
   const content: Block[] = [];
   let id = "";
-  let model = options.model.id;
+  let model = asked.id;
   let usage = noUsage;
   let stopReason: StopReasonOfModel = "cut";
   let brokenBy: unknown;
   let ended = false;
   try {
-    for await (const event of options.model.stream(options.request)) {
+    for await (const event of asked.stream(request)) {
       if (event.type === "message-start") ({ id, model, usage } = event);
       else if (event.type === "message-stop") {
         ({ stopReason, usage } = event);
         ended = true;
       }
-      options.emit({ type: "model-event", event });
+      watcher.answerEvent({ type: "model-event", event });
       const completed = assembler.accept(event);
       if (completed === undefined || isEmptyText(completed.block)) continue;
-      const block = withUniqueId(completed.block, options.claimCallId);
+      const block = withUniqueId(completed.block, watcher);
       content.push(block);
       if (block.type !== "tool_use") continue;
-      options.onCall({ call: block, problem: completed.problem, content });
+      watcher.callReceived(block, { problem: completed.problem, content });
     }
     // Half an answer must not pass for a whole one.
     if (!ended)
@@ -58,6 +71,7 @@ export async function receiveResponse(options: {
     const unfinished = isCancelled(error) ? assembler.unfinishedText() : "";
     if (unfinished !== "") content.push({ type: "text", text: unfinished });
   }
+  watcher.answerEnd();
   return { id, model, content, stopReason, usage, brokenBy };
 }
 
@@ -66,8 +80,8 @@ function isEmptyText(block: Block): boolean {
   return block.type === "text" && block.text === "";
 }
 
-function withUniqueId(block: Block, claimCallId: (id: string) => string): Block {
+function withUniqueId(block: Block, watcher: AnswerWatcher): Block {
   if (block.type !== "tool_use") return block;
-  const id = claimCallId(block.id);
+  const id = watcher.claimCallId(block.id);
   return id === block.id ? block : { ...block, id };
 }

@@ -9,7 +9,7 @@ import type { TurnEnd } from "./turn.ts";
 
 /** Limits are looked at between turns only: what was begun is brought to its end (LO-7). */
 export function reasonToStop(loop: LoopOptions, turn: number): LoopEnd | undefined {
-  if (loop.scope.cancelled) return abortedBetweenTurns(reasonOf(loop.scope.signal));
+  if (loop.scope.cancelled) return abortedBetweenTurns(reasonOf(loop.scope));
   const { maxTurns } = loop.limits;
   if (maxTurns !== undefined && turn > maxTurns) return { reason: "max_turns", limit: maxTurns };
   return loop.budget.exhausted();

@@ -10,7 +10,7 @@ import { addUsage, noUsage, promptTokensOf, type Usage } from "../contracts/usag
 import { ModelError } from "../model/model-error.ts";
 import { mayAskAgain, retryDelayMs } from "../model/retry.ts";
 import { type Admission, admitRequest } from "./admission.ts";
-import { type Attempt, makeAttempt } from "./attempt.ts";
+import { Attempt, type Listener } from "./attempt.ts";
 import type { BudgetEnd } from "./budget-limit.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import type { Response } from "./response.ts";
@@ -52,13 +52,6 @@ export function beginTurn(state: TurnState): void {
   state.modelMs = 0;
 }
 
-interface Turn {
-  readonly loop: LoopOptions;
-  readonly state: TurnState;
-  readonly scope: Scope;
-  readonly emit: (event: LoopEvent) => void;
-}
-
 export interface RunningTurn {
   readonly events: AsyncIterable<LoopEvent>;
   /** To be awaited after `leave`. */
@@ -69,38 +62,52 @@ export interface RunningTurn {
 
 /** Runs ahead of its consumer by at most a turn. */
 export function startTurn(loop: LoopOptions, state: TurnState): RunningTurn {
-  const events = createChannel<LoopEvent>();
-  const scope = loop.scope.child();
-  let ended = false;
-  const emit = (event: LoopEvent) => events.push(event);
-  const end = driveTurn({ loop, state, scope, emit }).finally(() => {
-    ended = true;
-    events.close();
-  });
-  // Whoever reads the events awaits it afterwards; until then a rejection must not count as unhandled.
-  end.catch(() => {});
-  return {
-    events,
-    end,
-    async leave() {
-      if (!ended) scope.cancel("nobody reads this run any longer");
-      await end.catch(() => {});
-      scope.release();
-    },
-  };
+  return new Turn(loop, state);
+}
+
+class Turn implements RunningTurn, Listener {
+  readonly loop: LoopOptions;
+  readonly state: TurnState;
+  readonly scope: Scope;
+  readonly events = createChannel<LoopEvent>();
+  readonly end: Promise<TurnEnd>;
+  #ended = false;
+
+  constructor(loop: LoopOptions, state: TurnState) {
+    this.loop = loop;
+    this.state = state;
+    this.scope = loop.scope.child();
+    this.end = driveTurn(this).finally(() => {
+      this.#ended = true;
+      this.events.close();
+    });
+    // Whoever reads the events awaits it afterwards; until then a rejection must not count as unhandled.
+    this.end.catch(() => {});
+  }
+
+  emit(event: LoopEvent): void {
+    this.events.push(event);
+  }
+
+  async leave(): Promise<void> {
+    if (!this.#ended) this.scope.cancel("nobody reads this run any longer");
+    await this.end.catch(() => {});
+    this.scope.release();
+  }
 }
 
 async function driveTurn(turn: Turn): Promise<TurnEnd> {
-  const { loop, scope, emit } = turn;
+  const { loop, scope } = turn;
   for (let tries = 1; ; tries++) {
     // Everything that this request will say must be on disk before it is said (TA-22).
     await loop.transcript.durable();
-    const attempt = await makeAttempt({ loop, scope, emit, isRetry: tries > 1 });
-    const { response, executor } = attempt;
+    const attempt = new Attempt({ loop, scope, listener: turn });
+    let response: Response;
     try {
-      charge(turn, attempt);
-      if (stands(response)) return await conclude(turn, attempt);
-      await executor.discard("the message it stood in was cut off and is asked for again");
+      response = await attempt.ask({ isRetry: tries > 1 });
+      charge(turn, attempt, response);
+      if (stands(response)) return await conclude(turn, attempt, response);
+      await attempt.executor.discard("the message it stood in was cut off and is asked for again");
     } finally {
       attempt.release();
     }
@@ -109,11 +116,11 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
     if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
     // What fails before it begins was asked for again by the gateway, as long as there was hope.
     if (!attempt.began || !mayAskAgain(error, tries)) return { kind: "failed", error };
-    emit({ type: "response-discard", reason: error.message });
+    turn.emit({ type: "response-discard", reason: error.message });
     const exhausted = admitRequest(loop, turn.state, { beginsTurn: false });
     if (exhausted) return { kind: "exhausted", end: exhausted };
     const delayMs = retryDelayMs({ tries, random: loop.world.random });
-    emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
+    turn.emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
     if (!(await waited(turn, delayMs))) return aborted(turn, "streaming");
   }
 }
@@ -130,8 +137,12 @@ function stands(response: Response): boolean {
   );
 }
 
-async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt): Promise<TurnEnd> {
-  const { loop, emit } = turn;
+async function conclude(
+  turn: Turn,
+  { executor, messageUuid }: Attempt,
+  response: Response,
+): Promise<TurnEnd> {
+  const { loop } = turn;
   executor.messageEnded();
   const stoppedWhileStreaming = isCancelled(response.brokenBy);
   const message = stoppedWhileStreaming && !saysSomething(response.content) ? undefined : record();
@@ -143,12 +154,15 @@ async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt
   }
 
   const mustEnd = turn.scope.cancelled || loop.interrupt.requested === "stop";
-  const queued = mustEnd ? [] : loop.queue.take();
+  const queued = mustEnd ? [] : loop.queue.take(loop.agent.agentId);
   const content: Block[] = [...results, ...queued.flatMap((item) => item.content)];
   if (loop.reminder !== undefined && !mustEnd) content.push(reminderBlock(loop.reminder));
   if (content.length > 0) {
     const queueItems = queued.map((item) => item.uuid);
-    emit({ type: "message-append", message: loop.history.append({ role: "user", content, queueItems }) });
+    turn.emit({
+      type: "message-append",
+      message: loop.history.append({ role: "user", content, queueItems }),
+    });
     // On disk the items leave the queue with this very message, so neither a crash before nor one after loses them.
     loop.queue.acknowledge(queued);
   }
@@ -164,7 +178,7 @@ async function conclude(turn: Turn, { response, executor, messageUuid }: Attempt
       content,
       response: { id, model, stopReason, usage },
     });
-    emit({ type: "message-append", message: appended });
+    turn.emit({ type: "message-append", message: appended });
     return appended;
   }
 }
@@ -178,7 +192,7 @@ function saysSomething(content: readonly Block[]): boolean {
   return content.some((block) => block.type === "text" || block.type === "tool_use");
 }
 
-function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt): void {
+function charge({ loop, state }: Turn, { sentCount, modelMs }: Attempt, response: Response): void {
   state.modelMs += modelMs;
   state.reservation?.release();
   if (response.id === "") return;
@@ -186,7 +200,7 @@ function charge({ loop, state }: Turn, { response, sentCount, modelMs }: Attempt
   loop.history.sentCount = sentCount;
   state.promptTokens = promptTokensOf(usage);
   state.usage = addUsage(state.usage, usage);
-  loop.budget.charge({ modelId: model, usage, costUsd: loop.priceOf(model, usage) });
+  loop.budget.charge({ modelId: model, usage, costUsd: loop.priceOf(loop.model, model, usage) });
 }
 
 /** An interrupt ends the wait: the next attempt hears of it, and takes what waits in the queue or ends the run. */
@@ -195,7 +209,7 @@ async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> 
   const pause = scope.child();
   const stopListening = loop.interrupt.onRequest(() => pause.cancel(loop.interrupt.why));
   try {
-    await sleep(loop.world.clock, delayMs, pause.signal);
+    await sleep(loop.world.clock, delayMs, pause);
     return true;
   } catch (error) {
     if (isCancelled(error)) return !scope.cancelled;
@@ -207,5 +221,5 @@ async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> 
 }
 
 function aborted({ loop, scope }: Turn, during: "streaming" | "tools"): TurnEnd {
-  return { kind: "aborted", during, why: scope.cancelled ? reasonOf(scope.signal) : loop.interrupt.why };
+  return { kind: "aborted", during, why: scope.cancelled ? reasonOf(scope) : loop.interrupt.why };
 }

@@ -3,9 +3,11 @@
  * so that the bundle leaves out the resources of the SDK, which are most of its size.
  */
 import { BaseAnthropic, type ClientOptions } from "@anthropic-ai/sdk/client";
+import { APIConnectionError } from "@anthropic-ai/sdk/error";
+import type { Scope } from "../base/cancellation.ts";
+import { isCancelled, messageOf } from "../base/errors.ts";
 
 export { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
-export { Stream } from "@anthropic-ai/sdk/streaming";
 
 type BuiltRequest = Awaited<ReturnType<BaseAnthropic["buildRequest"]>>;
 type RequestOptions = Parameters<BaseAnthropic["buildRequest"]>[0];
@@ -29,16 +31,65 @@ export class MessagesClient extends BaseAnthropic {
     return false;
   }
 
-  override async buildRequest(options: RequestOptions): Promise<BuiltRequest> {
-    this.#first ??= await super.buildRequest({ ...options, body: undefined });
-    const { req, url, timeout } = this.#first;
-    // The body is the JSON text itself.
-    const body = options.body as string;
-    return { url, timeout, req: { ...req, method: "POST", signal: options.signal, body } };
+  /**
+   * One request. What the SDK knows of address, headers and errors is its own; its retries, timers and log are left
+   * out, because whoever asks has them already.
+   */
+  async send(body: string, scope: Scope): Promise<Response> {
+    this.#first ??= await this.buildRequest(messagesRequest);
+    const { req, url } = this.#first;
+    // Not awaited here: while the model thinks, nothing of this waits with it.
+    return this.#fetch(url, new RequestBody(req.headers, body, scope)).then(
+      (response) => (response.ok ? response : this.#refuse(response)),
+      (cause: unknown) => {
+        throw isCancelled(cause) ? cause : new APIConnectionError({ cause: asError(cause) });
+      },
+    );
   }
 
-  /** Without a timer and a signal of its own: whoever asks watches the time, and has a signal. */
-  override async fetchWithTimeout(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-    return await this.#fetch(url, init);
+  async #refuse(response: Response): Promise<never> {
+    const { status, headers } = response;
+    const text = await response.text().catch((error: unknown) => messageOf(error));
+    // The SDK means that there may be none, though its types do not say so.
+    const json = parseJson(text) as object;
+    throw this.makeStatusError(status, json, json === undefined ? text : undefined, headers);
   }
+}
+
+const messagesRequest: RequestOptions = {
+  method: "post",
+  path: "/v1/messages",
+  headers: { "content-type": "application/json" },
+  stream: true,
+};
+
+/** A signal is made only when the network wants one. */
+class RequestBody implements RequestInit {
+  readonly method = "POST";
+  readonly headers: Headers;
+  readonly body: string;
+  readonly #scope: Scope;
+
+  constructor(headers: Headers, body: string, scope: Scope) {
+    this.headers = headers;
+    this.body = body;
+    this.#scope = scope;
+  }
+
+  get signal(): AbortSignal {
+    return this.#scope.signal;
+  }
+}
+
+function parseJson(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(messageOf(cause));
 }

@@ -20,37 +20,70 @@ type OpenBlock =
   | { type: StreamedBlock["type"]; index: number; wholeInput: string | undefined };
 
 export function createStreamReader(): StreamReader {
-  const open = new Map<unknown, OpenBlock>();
-  let usage: Usage | undefined;
-  let stopReason: unknown;
-  let blockCount = 0;
-  let calledTool = false;
+  return new MessageReader();
+}
 
-  const startMessage = (event: Fields): ModelEvent[] => {
-    if (usage !== undefined) throw new MalformedStream("the message started twice");
+class MessageReader implements StreamReader {
+  finished = false;
+  /** Made with the first block: a request waits for it longest. */
+  #open: Map<unknown, OpenBlock> | undefined;
+  #usage: Usage | undefined;
+  #stopReason: unknown;
+  #blockCount = 0;
+  #calledTool = false;
+
+  read(event: Fields): ModelEvent[] {
+    if (this.finished) return [];
+    if (event.type !== "message_start" && this.#usage === undefined && isKnown(event.type)) {
+      throw new MalformedStream(`${event.type} came before message_start`);
+    }
+    switch (event.type) {
+      case "message_start":
+        return this.#startMessage(event);
+      case "content_block_start":
+        return this.#startBlock(event);
+      case "content_block_delta":
+        return this.#continueBlock(event);
+      case "content_block_stop":
+        return this.#stopBlock(event);
+      case "message_delta":
+        this.#usage = mergeUsage(this.#usage ?? noUsage, event.usage);
+        if (isFields(event.delta)) this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
+        return [];
+      case "message_stop":
+        return this.#stopMessage();
+      default:
+        return [];
+    }
+  }
+
+  #startMessage(event: Fields): ModelEvent[] {
+    if (this.#usage !== undefined) throw new MalformedStream("the message started twice");
     const message = fieldsOf(event.message, "message_start without a message");
-    usage = mergeUsage(noUsage, message.usage);
+    const usage = mergeUsage(noUsage, message.usage);
+    this.#usage = usage;
     return [{ type: "message-start", id: textOr(message.id, ""), model: textOr(message.model, ""), usage }];
-  };
+  }
 
-  const startBlock = (event: Fields): ModelEvent[] => {
-    if (open.has(event.index)) throw new MalformedStream(`block ${event.index} started twice`);
+  #startBlock(event: Fields): ModelEvent[] {
+    this.#open ??= new Map();
+    if (this.#open.has(event.index)) throw new MalformedStream(`block ${event.index} started twice`);
     const content = fieldsOf(event.content_block, "content_block_start without a block");
     const block = toStreamedBlock(content);
     if (block === undefined) {
-      open.set(event.index, { type: "skipped" });
+      this.#open.set(event.index, { type: "skipped" });
       return [];
     }
-    const index = blockCount;
-    blockCount += 1;
-    calledTool ||= block.type === "tool_use";
+    const index = this.#blockCount;
+    this.#blockCount += 1;
+    this.#calledTool ||= block.type === "tool_use";
     const wholeInput = block.type === "tool_use" ? wholeInputOf(content.input) : undefined;
-    open.set(event.index, { type: block.type, index, wholeInput });
+    this.#open.set(event.index, { type: block.type, index, wholeInput });
     return [{ type: "block-start", index, block }];
-  };
+  }
 
-  const continueBlock = (event: Fields): ModelEvent[] => {
-    const block = open.get(event.index);
+  #continueBlock(event: Fields): ModelEvent[] {
+    const block = this.#open?.get(event.index);
     if (block === undefined) throw new MalformedStream(`a delta for block ${event.index}, which is not open`);
     if (block.type === "skipped") return [];
     const delta = toDelta(fieldsOf(event.delta, "content_block_delta without a delta"));
@@ -60,55 +93,26 @@ export function createStreamReader(): StreamReader {
     }
     block.wholeInput = undefined;
     return [{ type: "block-delta", index: block.index, delta }];
-  };
+  }
 
-  const stopBlock = (event: Fields): ModelEvent[] => {
-    const block = open.get(event.index);
+  #stopBlock(event: Fields): ModelEvent[] {
+    const block = this.#open?.get(event.index);
     if (block === undefined) throw new MalformedStream(`the end of block ${event.index}, which is not open`);
-    open.delete(event.index);
+    this.#open?.delete(event.index);
     if (block.type === "skipped") return [];
     const { index, wholeInput } = block;
     const stop: ModelEvent = { type: "block-stop", index };
     if (wholeInput === undefined) return [stop];
     return [{ type: "block-delta", index, delta: { type: "input-json", json: wholeInput } }, stop];
-  };
+  }
 
-  const stopMessage = (): ModelEvent[] => {
-    if (open.size > 0) throw new MalformedStream("the message ended before its last block did");
-    reader.finished = true;
-    return [
-      { type: "message-stop", stopReason: toStopReason(stopReason, calledTool), usage: usage ?? noUsage },
-    ];
-  };
-
-  const reader = {
-    finished: false,
-    read(event: Fields): ModelEvent[] {
-      if (reader.finished) return [];
-      if (event.type !== "message_start" && usage === undefined && isKnown(event.type)) {
-        throw new MalformedStream(`${event.type} came before message_start`);
-      }
-      switch (event.type) {
-        case "message_start":
-          return startMessage(event);
-        case "content_block_start":
-          return startBlock(event);
-        case "content_block_delta":
-          return continueBlock(event);
-        case "content_block_stop":
-          return stopBlock(event);
-        case "message_delta":
-          usage = mergeUsage(usage ?? noUsage, event.usage);
-          stopReason = isFields(event.delta) ? (event.delta.stop_reason ?? stopReason) : stopReason;
-          return [];
-        case "message_stop":
-          return stopMessage();
-        default:
-          return [];
-      }
-    },
-  };
-  return reader;
+  #stopMessage(): ModelEvent[] {
+    if (this.#open !== undefined && this.#open.size > 0)
+      throw new MalformedStream("the message ended before its last block did");
+    this.finished = true;
+    const stopReason = toStopReason(this.#stopReason, this.#calledTool);
+    return [{ type: "message-stop", stopReason, usage: this.#usage ?? noUsage }];
+  }
 }
 
 function isKnown(type: unknown): boolean {

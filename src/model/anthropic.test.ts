@@ -7,6 +7,7 @@ import { collectAnswer, failureOfModel, messageOf, requestOf } from "../testing/
 import { createManualClock } from "../testing/manual-clock.ts";
 import type { MockRequest } from "../testing/mock-dialect.ts";
 import { type MockAnswer, type MockProvider, startMockProvider } from "../testing/mock-provider.ts";
+import { createWatchedScope } from "../testing/watched-scope.ts";
 import { type AnthropicOptions, createAnthropicModel } from "./anthropic.ts";
 import type { Model, ModelRequest } from "./model.ts";
 import type { ModelError } from "./model-error.ts";
@@ -454,7 +455,7 @@ describe("cancelling", () => {
     const provider = await provide([]);
     const scope = createScope();
     scope.cancel("changed my mind");
-    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toBe(
+    await expect(collectAnswer(connect(provider.url), { scope: createScope(scope.signal) })).rejects.toBe(
       scope.signal.reason,
     );
     expect(provider.requests).toHaveLength(0);
@@ -466,7 +467,9 @@ describe("cancelling", () => {
       scope.cancel("the user said stop");
       return { fault: "silence" };
     });
-    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
+    await expect(
+      collectAnswer(connect(provider.url), { scope: createScope(scope.signal) }),
+    ).rejects.toMatchObject({
       name: "CancelledError",
       reason: "the user said stop",
     });
@@ -477,7 +480,9 @@ describe("cancelling", () => {
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], silentAfter: 4 });
     const seen: string[] = [];
     const run = async () => {
-      for await (const event of connect(provider.url).stream(requestOf({ signal: scope.signal }))) {
+      for await (const event of connect(provider.url).stream(
+        requestOf({ scope: createScope(scope.signal) }),
+      )) {
         seen.push(event.type);
         if (event.type === "block-delta") setImmediate(() => scope.cancel("stop"));
       }
@@ -486,23 +491,12 @@ describe("cancelling", () => {
     expect(seen).toContain("block-delta");
   });
 
-  test("leaves nothing on a signal that lives as long as the session", async () => {
+  test("leaves nothing on a scope that lives as long as the session", async () => {
     const provider = await provide([{ type: "text", text: "ok" }]);
     const model = connect(provider.url);
-    const { signal } = createScope();
-    let listeners = 0;
-    const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...args: Parameters<typeof add>) => {
-      listeners += 1;
-      add(...args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listeners -= 1;
-      remove(...args);
-    };
-    for (let turn = 0; turn < 3; turn += 1) await collectAnswer(model, { signal });
-    expect(listeners).toBe(0);
+    const { scope, held } = createWatchedScope();
+    for (let turn = 0; turn < 3; turn += 1) await collectAnswer(model, { scope });
+    expect(held()).toBe(0);
   });
 });
 

@@ -1,8 +1,10 @@
 /** Claude through the official SDK: one request, one stream of events, no retries of its own. */
 import type { World } from "../base/world.ts";
 import type { ModelEvent } from "../contracts/event.ts";
+import { AnswerStream } from "./answer-stream.ts";
 import { createStreamReader } from "./anthropic-stream.ts";
 import { contextWindowOf, maxOutputTokensOf } from "./claude-models.ts";
+import type { ServerSentEvent } from "./event-parser.ts";
 import type { Model } from "./model.ts";
 import { ModelError } from "./model-error.ts";
 import type { CacheTtl } from "./prompt-cache.ts";
@@ -12,11 +14,10 @@ import {
   addressOf,
   defaultStallMs,
   type Endpoint,
+  type Exchange,
   parseEndpoint,
-  type ServerSentEvent,
   sdkTimeoutMs,
   secretsAmong,
-  streamAnswer,
   type WireClient,
 } from "./provider-exchange.ts";
 import { createRequestSerializer } from "./serialize-request.ts";
@@ -67,6 +68,17 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
     }),
   };
   let client: Promise<WireClient> | undefined;
+  const exchange: Exchange = {
+    connect() {
+      if (context.secrets.length === 0) throw keyError(context);
+      client ??= connect(options, endpoint);
+      return client;
+    },
+    serialize: serializer.serialize,
+    createReader: () => new EventReader(context),
+    context,
+    stallMs: options.stallMs ?? defaultStallMs,
+  };
 
   return {
     provider: options.provider ?? "anthropic",
@@ -74,19 +86,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
     contextWindow: options.contextWindow ?? contextWindowOf(id),
     maxOutputTokens: options.maxOutputTokens ?? maxOutputTokensOf(id),
     ...(options.local && { local: true }),
-    stream: (request) =>
-      streamAnswer({
-        request,
-        connect() {
-          if (context.secrets.length === 0) throw keyError(context);
-          client ??= connect(options, endpoint);
-          return client;
-        },
-        serialize: () => serializer.serialize(request),
-        reader: new EventReader(context),
-        context,
-        stallMs: options.stallMs ?? defaultStallMs,
-      }),
+    stream: (request) => new AnswerStream(exchange, request),
   };
 }
 
@@ -108,11 +108,7 @@ async function connect(options: AnthropicOptions, endpoint: Endpoint): Promise<W
     fetch: network.fetch.bind(network) as unknown as typeof globalThis.fetch,
   });
   return {
-    post: (body, signal) =>
-      client
-        .post("/v1/messages", { body, headers: { "content-type": "application/json" }, stream: true, signal })
-        .asResponse(),
-    eventsOf: (response) => sdk.Stream.rawEvents(response),
+    post: (body, scope) => client.send(body, scope),
     refusalIn: (error) =>
       error instanceof sdk.APIError && error.status !== undefined ? refusalOf(error) : undefined,
     isConnectionError: (error) => error instanceof sdk.APIConnectionError,

@@ -27,33 +27,41 @@ const quotedChars = 200;
 const deepInputChars = 2_000;
 
 export function createAssembler(): Assembler {
-  const open = new Map<number, OpenBlock>();
-  return {
-    accept(event) {
-      switch (event.type) {
-        case "message-start":
-        case "message-stop":
-          return undefined;
-        case "block-start":
-          open.set(event.index, openBlock(event.block));
-          return undefined;
-        case "block-delta": {
-          const block = open.get(event.index);
-          if (block === undefined) throw new Error(`A delta for block ${event.index}, which is not open`);
-          applyDelta(block, event.delta);
-          return undefined;
-        }
-        case "block-stop": {
-          const block = open.get(event.index);
-          if (block === undefined) throw new Error(`The end of block ${event.index}, which is not open`);
-          open.delete(event.index);
-          return complete(block);
-        }
+  return new BlockAssembler();
+}
+
+class BlockAssembler implements Assembler {
+  /** Made with the first block: a request waits for it longest. */
+  #open: Map<number, OpenBlock> | undefined;
+
+  accept(event: ModelEvent): CompletedBlock | undefined {
+    switch (event.type) {
+      case "message-start":
+      case "message-stop":
+        return undefined;
+      case "block-start":
+        this.#open ??= new Map();
+        this.#open.set(event.index, openBlock(event.block));
+        return undefined;
+      case "block-delta": {
+        const block = this.#open?.get(event.index);
+        if (block === undefined) throw new Error(`A delta for block ${event.index}, which is not open`);
+        applyDelta(block, event.delta);
+        return undefined;
       }
-    },
-    unfinishedText: () =>
-      [...open.values()].flatMap(({ start, content }) => (start.type === "text" ? [content] : [])).join(""),
-  };
+      case "block-stop": {
+        const block = this.#open?.get(event.index);
+        if (block === undefined) throw new Error(`The end of block ${event.index}, which is not open`);
+        this.#open?.delete(event.index);
+        return complete(block);
+      }
+    }
+  }
+
+  unfinishedText(): string {
+    const texts = [...(this.#open?.values() ?? [])].filter(({ start }) => start.type === "text");
+    return texts.map(({ content }) => content).join("");
+  }
 }
 
 function openBlock(start: StreamedBlock): OpenBlock {

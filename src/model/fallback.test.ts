@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createScope } from "../base/cancellation.ts";
 import { isCancelled } from "../base/errors.ts";
@@ -8,6 +7,7 @@ import { noUsage } from "../contracts/usage.ts";
 import { createSimulatedProvider } from "../testing/simulated-provider.ts";
 import { createSeededRandom } from "../testing/test-world.ts";
 import { createVirtualClock } from "../testing/virtual-clock.ts";
+import { createWatchedScope } from "../testing/watched-scope.ts";
 import { withFallback } from "./fallback.ts";
 import { createGateway } from "./gateway.ts";
 import type { Model, ModelRequest, RetryNotice } from "./model.ts";
@@ -40,7 +40,8 @@ async function ask(model: Model, more: Partial<ModelRequest> = {}): Promise<stri
   const request = { system: "", tools: [], messages: [], cacheMarks: [], maxOutputTokens: 8_000 };
   const { signal } = new AbortController();
   const events: ModelEvent[] = [];
-  for await (const event of model.stream({ ...request, signal, ...more })) events.push(event);
+  for await (const event of model.stream({ ...request, scope: createScope(signal), ...more }))
+    events.push(event);
   const [start] = events;
   return start?.type === "message-start" ? start.model : "nobody";
 }
@@ -58,9 +59,9 @@ describe("a fallback model", () => {
     );
     const notices: RetryNotice[] = [];
     const onRetry = (notice: RetryNotice) => notices.push(notice);
-    const { signal } = new AbortController();
-    expect(await clock.runUntil(ask(model, { onRetry, signal }))).toBe(haiku);
-    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const { scope, held } = createWatchedScope();
+    expect(await clock.runUntil(ask(model, { onRetry, scope }))).toBe(haiku);
+    expect(held()).toBe(0);
     expect(askedOf()).toEqual([opus, opus, opus, haiku]);
     expect(notices.map((notice) => notice.reason)).toEqual([
       "no capacity",
@@ -152,7 +153,9 @@ describe("a fallback model", () => {
     const cancelled = setUp(() => "hang");
     const scope = createScope();
     cancelled.clock.setTimer(1_000, () => scope.cancel("enough"));
-    const end = await cancelled.clock.runUntil(failureOf(ask(cancelled.model, { signal: scope.signal })));
+    const end = await cancelled.clock.runUntil(
+      failureOf(ask(cancelled.model, { scope: createScope(scope.signal) })),
+    );
     expect(isCancelled(end)).toBe(true);
     expect(cancelled.askedOf()).toEqual([opus]);
   });

@@ -2,7 +2,6 @@
  * A second model for when the first one is overloaded. It is asked only as long as nothing was streamed: an answer
  * that has begun is never replaced, since calls in it may be at work already (LO-26).
  */
-import { createScope } from "../base/cancellation.ts";
 import type { Clock } from "../base/world.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import { createForeignThinkingFilter } from "./foreign-thinking.ts";
@@ -26,7 +25,7 @@ export function withFallback(options: FallbackOptions): Model {
   let awayUntilMs = Number.NEGATIVE_INFINITY;
 
   async function* askPrimary(request: ModelRequest): AsyncGenerator<ModelEvent, "answered" | "overloaded"> {
-    const scope = createScope(request.signal);
+    const scope = request.scope.child();
     let began = false;
     let overloads = 0;
     let givenUp = false;
@@ -38,7 +37,7 @@ export function withFallback(options: FallbackOptions): Model {
       else request.onRetry?.(notice);
     };
     try {
-      const asked = { ...withoutThinkingOf(fallback, request), signal: scope.signal, onRetry };
+      const asked = { ...withoutThinkingOf(fallback, request), scope, onRetry };
       for await (const event of primary.stream(asked)) {
         began = true;
         yield event;

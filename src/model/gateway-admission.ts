@@ -2,8 +2,7 @@
  * Who of an account's callers may send now, and who waits: in the order in which they came, no more at a time
  * than the account bears, and sent again only as often as is fair to the provider.
  */
-import { reasonOf } from "../base/cancellation.ts";
-import { CancelledError } from "../base/errors.ts";
+import { cancelledErrorOf, type Scope } from "../base/cancellation.ts";
 import type { Clock, Timer } from "../base/world.ts";
 import type { Lane } from "./gateway-lane.ts";
 import { createAdaptiveLimit } from "./gateway-limit.ts";
@@ -11,7 +10,7 @@ import type { ModelError } from "./model-error.ts";
 
 export interface Caller {
   readonly lane: Lane;
-  readonly signal: AbortSignal;
+  readonly scope: Scope;
   /** It begins to wait for a model that does not answer. */
   readonly onPaused: () => void;
   /** Its next sending is not its first. */
@@ -139,8 +138,7 @@ export function createAdmission<C extends Caller>(options: {
     },
     enter: (caller) =>
       new Promise((resolve, reject) => {
-        const { signal } = caller;
-        const stopListening = () => signal.removeEventListener("abort", onAbort);
+        const { scope } = caller;
         const waiter: Waiter<C> = {
           caller,
           admit(slot) {
@@ -152,13 +150,12 @@ export function createAdmission<C extends Caller>(options: {
             reject(error);
           },
         };
-        const onAbort = () => {
+        const stopListening = scope.onCancel(() => {
           waiters.delete(waiter);
-          waiter.reject(cancelledErrorOf(signal));
+          waiter.reject(cancelledErrorOf(scope));
           admitWaiters();
-        };
+        });
         waiters.add(waiter);
-        signal.addEventListener("abort", onAbort, { once: true });
         admitWaiters();
         if (caller.lane.paused && waiters.has(waiter)) caller.onPaused();
       }),
@@ -201,10 +198,4 @@ export function createAdmission<C extends Caller>(options: {
       admitWaiters();
     },
   };
-}
-
-function cancelledErrorOf(signal: AbortSignal): CancelledError {
-  return signal.reason instanceof CancelledError
-    ? signal.reason
-    : new CancelledError(reasonOf(signal), signal.reason);
 }

@@ -3,7 +3,8 @@ import { createScope } from "../base/cancellation.ts";
 import { createSimulatedProvider } from "../testing/simulated-provider.ts";
 import { createSeededRandom } from "../testing/test-world.ts";
 import { createVirtualClock } from "../testing/virtual-clock.ts";
-import { createGateway, type GatewayLimits, type RequestEnd } from "./gateway.ts";
+import type { RequestEnd } from "./gated-answer.ts";
+import { createGateway, type GatewayLimits } from "./gateway.ts";
 import type { Model, ModelRequest, RetryNotice } from "./model.ts";
 import { ModelError } from "./model-error.ts";
 
@@ -35,7 +36,7 @@ function setUp(
 async function ask(model: Model, more: Partial<ModelRequest> = {}): Promise<void> {
   const request = { system: "", tools: [], messages: [], cacheMarks: [], maxOutputTokens: 1 };
   const { signal } = new AbortController();
-  for await (const _ of model.stream({ ...request, signal, ...more }));
+  for await (const _ of model.stream({ ...request, scope: createScope(signal), ...more }));
 }
 
 const failureOf = (work: Promise<unknown>) =>
@@ -174,7 +175,7 @@ describe("an outage", () => {
       const scopes = times(12, () => createScope());
       const endedMs: number[] = [];
       const work = scopes.map(async ({ signal }, index) => {
-        await failureOf(ask(model, { signal, maxOutputTokens: index }));
+        await failureOf(ask(model, { scope: createScope(signal), maxOutputTokens: index }));
         endedMs.push(clock.monotonicMs());
       });
       clock.setTimer(minute + cancelMs, () => {
@@ -267,7 +268,7 @@ describe("an outage", () => {
       return nowMs < 2 * minute ? wall : "ok";
     });
     const scope = createScope();
-    const work = times(6, () => failureOf(ask(model, { signal: scope.signal })));
+    const work = times(6, () => failureOf(ask(model, { scope: createScope(scope.signal) })));
     clock.setTimer(5 * minute, () => scope.cancel("enough"));
     const ends = await clock.runUntil(Promise.all(work));
     expect(ends.filter((error) => error !== undefined)).toHaveLength(1);
@@ -278,7 +279,7 @@ describe("an outage", () => {
     const { clock, model, provider } = setUp(({ index }) => (index < 3 ? wall : "hang"));
     const scopes = times(3, () => createScope());
     const work = scopes.map((scope, index) =>
-      failureOf(ask(model, { signal: scope.signal, maxOutputTokens: index })),
+      failureOf(ask(model, { scope: createScope(scope.signal), maxOutputTokens: index })),
     );
     clock.setTimer(10_000, () =>
       scopes[provider.sendings.at(-1)?.request.maxOutputTokens ?? 0]?.cancel("enough"),

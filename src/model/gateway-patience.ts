@@ -79,7 +79,7 @@ export function createPatience(options: {
     callerOf(request, lane) {
       const caller: PatientCaller = {
         lane,
-        signal: request.signal,
+        scope: request.scope,
         onRetry: request.onRetry,
         startedMs: clock.monotonicMs(),
         wasSent: request.isRetry === true,

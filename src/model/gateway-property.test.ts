@@ -138,7 +138,11 @@ async function runCaller(caller: {
   try {
     for (let asked = 0; asked < caller.requests && !scope.cancelled; asked++) {
       try {
-        for await (const _ of caller.model.stream({ ...request, signal: scope.signal, isRetry })) {
+        for await (const _ of caller.model.stream({
+          ...request,
+          scope: createScope(scope.signal),
+          isRetry,
+        })) {
           if (caller.leaves) break;
         }
         isRetry = false;

@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { createScope, type Scope } from "../base/cancellation.ts";
 import { isCancelled } from "../base/errors.ts";
@@ -9,8 +8,10 @@ import { startMockProvider } from "../testing/mock-provider.ts";
 import { createSimulatedProvider, type SimulatedAnswer } from "../testing/simulated-provider.ts";
 import { createSeededRandom } from "../testing/test-world.ts";
 import { createVirtualClock } from "../testing/virtual-clock.ts";
+import { createWatchedScope } from "../testing/watched-scope.ts";
 import { createAnthropicModel } from "./anthropic.ts";
-import { createGateway, type GatewayLimits, type RequestEnd } from "./gateway.ts";
+import type { RequestEnd } from "./gated-answer.ts";
+import { createGateway, type GatewayLimits } from "./gateway.ts";
 import type { Model, ModelRequest, RetryNotice } from "./model.ts";
 import { ModelError } from "./model-error.ts";
 
@@ -47,7 +48,7 @@ function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
     messages: [],
     cacheMarks: [],
     maxOutputTokens: 100,
-    signal: new AbortController().signal,
+    scope: createScope(),
     ...more,
   };
 }
@@ -299,7 +300,7 @@ describe("a caller that is cancelled", () => {
   it("leaves the line at once, and the others move up", async () => {
     const { clock, model, provider, gateway } = setUp(() => "ok", { limits: { startConcurrency: 1 } });
     const scopes = times(4, () => createScope());
-    const work = scopes.map((scope) => outcomeOf(ask(model, { signal: scope.signal })));
+    const work = scopes.map((scope) => outcomeOf(ask(model, { scope })));
     cancelAt(clock, scopes[1] ?? createScope(), 50);
     cancelAt(clock, scopes[2] ?? createScope(), 50);
     expect(await clock.runUntil(Promise.all(work))).toEqual(["ok", "cancelled", "cancelled", "ok"]);
@@ -314,7 +315,7 @@ describe("a caller that is cancelled", () => {
       const { clock, model, gateway, ends } = setUp(first(1, answer), { limits: { startConcurrency: 1 } });
       const scope = createScope();
       cancelAt(clock, scope, 5_000);
-      const cancelled = outcomeOf(ask(model, { signal: scope.signal }));
+      const cancelled = outcomeOf(ask(model, { scope }));
       const next = outcomeOf(ask(model));
       expect(await clock.runUntil(cancelled)).toBe("cancelled");
       expect(clock.monotonicMs()).toBe(5_000);
@@ -327,16 +328,16 @@ describe("a caller that is cancelled", () => {
 
   it("or not leaves no listener behind", async () => {
     const { clock, model } = setUp(first(3, overloaded()), { limits: { startConcurrency: 1 } });
-    const { signal } = new AbortController();
-    await clock.runUntil(Promise.all(times(5, () => ask(model, { signal }))));
-    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const { scope, held } = createWatchedScope();
+    await clock.runUntil(Promise.all(times(5, () => ask(model, { scope }))));
+    expect(held()).toBe(0);
   });
 
   it("before it began is never sent", async () => {
     const { clock, model, provider, gateway } = setUp(() => "ok");
     const scope = createScope();
     scope.cancel("too late");
-    expect(await clock.runUntil(outcomeOf(ask(model, { signal: scope.signal })))).toBe("cancelled");
+    expect(await clock.runUntil(outcomeOf(ask(model, { scope })))).toBe("cancelled");
     expect(provider.sendings).toHaveLength(0);
     expect(gateway.state()).toMatchObject({ active: 0, admitted: 0 });
   });

@@ -5,16 +5,12 @@
  *
  *   connect ─ enter (admission: order, limit, holds) ─ model.stream ─ answered | failed ─ leave
  */
-import { sleep, throwIfCancelled } from "../base/cancellation.ts";
-import { isCancelled } from "../base/errors.ts";
 import type { Clock, Random } from "../base/world.ts";
-import type { ModelEvent } from "../contracts/event.ts";
-import { noUsage, type Usage } from "../contracts/usage.ts";
+import { type Account, GatedAnswer, type RequestEnd } from "./gated-answer.ts";
 import { type AdmissionCounts, createAdmission } from "./gateway-admission.ts";
 import { createLane, type Lane } from "./gateway-lane.ts";
 import { createPatience, type PatientCaller } from "./gateway-patience.ts";
-import type { Model, ModelRequest } from "./model.ts";
-import { ModelError } from "./model-error.ts";
+import type { Model } from "./model.ts";
 import { defaultRetryDelays, type RetryDelays } from "./retry.ts";
 
 export interface Gateway {
@@ -37,18 +33,6 @@ export interface GatewayLimits extends RetryDelays {
   readonly maxConcurrency: number;
   /** How long a request waits for a provider that does not answer. */
   readonly patienceMs: number;
-}
-
-export interface RequestEnd {
-  /** As the provider calls it, if it has said so. */
-  readonly modelId: string;
-  readonly usage: Usage;
-  /** `cut`: after something was streamed. `cancelled`: or nobody wanted the rest. */
-  readonly outcome: "completed" | "cut" | "failed" | "cancelled";
-  /** From the call to the end, waiting included. */
-  readonly ms: number;
-  /** How often it was sent. */
-  readonly tries: number;
 }
 
 export interface GatewayState extends AdmissionCounts {
@@ -91,52 +75,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     return lane;
   };
 
-  async function* stream(model: Model, request: ModelRequest): AsyncGenerator<ModelEvent, void, undefined> {
-    const startedMs = clock.monotonicMs();
-    const caller = patience.callerOf(request, laneOf(model.id));
-    let outcome: RequestEnd["outcome"] = "cancelled";
-    let modelId = model.id;
-    let usage = noUsage;
-    let began = false;
-    try {
-      for (;;) {
-        throwIfCancelled(request.signal);
-        const slot = admission.enterNow(caller) ?? (await admission.enter(caller));
-        caller.tries += 1;
-        let delayMs = 0;
-        try {
-          for await (const event of model.stream(request)) {
-            if (!began) {
-              began = true;
-              admission.answered(slot);
-            }
-            if (event.type === "message-start") ({ model: modelId, usage } = event);
-            else if (event.type === "message-stop") usage = event.usage;
-            yield event;
-          }
-          if (!began) throw emptyAnswer(model);
-          outcome = "completed";
-          return;
-        } catch (error) {
-          if (!(error instanceof ModelError)) throw error;
-          if (began) cuts += 1;
-          delayMs = patience.judge(slot, { error, began });
-        } finally {
-          admission.leave(slot);
-        }
-        if (delayMs > 0) await sleep(clock, delayMs, request.signal);
-      }
-    } catch (error) {
-      if (!isCancelled(error)) outcome = began ? "cut" : "failed";
-      throw error;
-    } finally {
-      const ms = clock.monotonicMs() - startedMs;
-      options.onRequestEnd?.({ modelId, usage, outcome, ms, tries: caller.tries });
-    }
-  }
+  const account: Account = {
+    clock,
+    admission,
+    patience,
+    laneOf,
+    onCut() {
+      cuts += 1;
+    },
+    onRequestEnd: options.onRequestEnd,
+  };
 
   return {
-    connect: (model) => ({ ...model, stream: (request) => stream(model, request) }),
+    connect: (model) => ({ ...model, stream: (request) => new GatedAnswer(account, model, request) }),
     state: () => ({
       active: admission.active,
       waiting: admission.waiting,
@@ -145,8 +96,4 @@ export function createGateway(options: GatewayOptions): Gateway {
       ...admission.counts,
     }),
   };
-}
-
-function emptyAnswer(model: Model): ModelError {
-  return new ModelError({ kind: "cut", message: `The answer of ${model.id} ended before it had begun.` });
 }

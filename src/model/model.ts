@@ -2,6 +2,7 @@
  * model/ owns the way to a model: a request in, a stream of events out. It knows providers, prompt
  * caches and prices; it must not know tools' code, agents or the loop.
  */
+import type { Scope } from "../base/cancellation.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import type { Message } from "../contracts/message.ts";
 import type { ModelErrorKind } from "./model-error.ts";
@@ -35,12 +36,13 @@ export interface ModelRequest {
   /** Indexes into `messages` after whose last block a cache mark stands (see prompt-cache.ts). */
   readonly cacheMarks: readonly number[];
   readonly maxOutputTokens: number;
-  readonly thinking?: { budgetTokens: number };
-  readonly signal: AbortSignal;
+  readonly thinking?: { budgetTokens: number } | undefined;
+  /** Ends the request. `scope.signal` for whoever needs a signal. */
+  readonly scope: Scope;
   /** An answer to this very request has broken off before. */
-  readonly isRetry?: boolean;
+  readonly isRetry?: boolean | undefined;
   /** Told whenever the request has to wait, or goes another way, because a model could not answer. */
-  readonly onRetry?: (notice: RetryNotice) => void;
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
 export interface RetryNotice {

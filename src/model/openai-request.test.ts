@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createScope } from "../base/cancellation.ts";
 import type { Block, Message, ResultContentBlock } from "../contracts/message.ts";
 import type { ModelRequest } from "./model.ts";
 import { createChatSerializer } from "./openai-request.ts";
@@ -30,7 +31,7 @@ function request(messages: readonly Message[], more: Partial<ModelRequest> = {})
     messages,
     cacheMarks: [],
     maxOutputTokens: 4096,
-    signal: new AbortController().signal,
+    scope: createScope(),
     ...more,
   };
 }

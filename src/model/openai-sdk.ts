@@ -5,7 +5,6 @@ import { toRefusal } from "./openai-error.ts";
 import type { ProviderRefusal } from "./provider-error.ts";
 
 export { APIConnectionError } from "openai/core/error";
-export { _iterSSEMessages as iterateEvents } from "openai/core/streaming";
 
 type BuiltRequest = Awaited<ReturnType<OpenAI["buildRequest"]>>;
 type RequestOptions = Parameters<OpenAI["buildRequest"]>[0];

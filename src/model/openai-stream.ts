@@ -5,13 +5,14 @@
 import type { ModelEvent } from "../contracts/event.ts";
 import type { StopReasonOfModel } from "../contracts/message.ts";
 import { noUsage, type Usage } from "../contracts/usage.ts";
+import type { ServerSentEvent } from "./event-parser.ts";
 import type { ToolDescription } from "./model.ts";
 import { toRefusal } from "./openai-error.ts";
 import { createCallCollector } from "./openai-tool-calls.ts";
 import { toWireName } from "./openai-tool-name.ts";
 import { callWrittenIn, mayBecomeCall } from "./openai-written-call.ts";
 import { type ErrorContext, refusalToModelError } from "./provider-error.ts";
-import type { AnswerReader, ServerSentEvent } from "./provider-exchange.ts";
+import type { AnswerReader } from "./provider-exchange.ts";
 import { countOr, type Fields, isFields, MalformedStream, parseFields, textOr } from "./wire-fields.ts";
 
 export interface ChatReaderOptions {

@@ -435,7 +435,7 @@ describe("cancelling", () => {
     const provider = await provide(ok);
     const scope = createScope();
     scope.cancel("changed my mind");
-    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toBe(
+    await expect(collectAnswer(connect(provider.url), { scope: createScope(scope.signal) })).rejects.toBe(
       scope.signal.reason,
     );
     expect(provider.requests).toHaveLength(0);
@@ -447,7 +447,9 @@ describe("cancelling", () => {
       scope.cancel("the user said stop");
       return { fault: "silence" };
     });
-    await expect(collectAnswer(connect(provider.url), { signal: scope.signal })).rejects.toMatchObject({
+    await expect(
+      collectAnswer(connect(provider.url), { scope: createScope(scope.signal) }),
+    ).rejects.toMatchObject({
       name: "CancelledError",
       reason: "the user said stop",
     });
@@ -457,7 +459,9 @@ describe("cancelling", () => {
     const scope = createScope();
     const provider = await provide({ blocks: [{ type: "text", text: "abc" }], silentAfter: 3 });
     const run = async () => {
-      for await (const event of connect(provider.url).stream(requestOf({ signal: scope.signal }))) {
+      for await (const event of connect(provider.url).stream(
+        requestOf({ scope: createScope(scope.signal) }),
+      )) {
         if (event.type === "block-delta") setImmediate(() => scope.cancel("stop"));
       }
     };

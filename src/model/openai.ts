@@ -1,5 +1,6 @@
 /** Models behind chat completions, the dialect that most servers speak, through the official SDK of OpenAI. */
 import type { World } from "../base/world.ts";
+import { AnswerStream } from "./answer-stream.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Model } from "./model.ts";
 import { ModelError } from "./model-error.ts";
@@ -11,10 +12,10 @@ import {
   addressOf,
   defaultStallMs,
   type Endpoint,
+  type Exchange,
   parseEndpoint,
   sdkTimeoutMs,
   secretsAmong,
-  streamAnswer,
   type WireClient,
 } from "./provider-exchange.ts";
 
@@ -62,31 +63,31 @@ export function createOpenAiModel(options: OpenAiOptions): Model {
     }),
   };
   let client: Promise<WireClient> | undefined;
+  const exchange: Exchange = {
+    connect() {
+      if (official && context.secrets.length === 0) throw keyError(context);
+      client ??= connect(options, endpoint);
+      return client;
+    },
+    serialize: serializer.serialize,
+    createReader: (request) =>
+      createChatReader({
+        tools: request.tools,
+        promptTokens: serializer.promptTokensOf(request),
+        recoverWrittenCalls: options.recoverWrittenCalls ?? !official,
+        newId: () => world.random.uuid().replaceAll("-", ""),
+        context,
+      }),
+    context,
+    stallMs: options.stallMs ?? defaultStallMs,
+  };
 
   return {
     provider: options.provider ?? "openai",
     id,
     local,
     ...limitsOf(options, local),
-    stream: (request) =>
-      streamAnswer({
-        request,
-        connect() {
-          if (official && context.secrets.length === 0) throw keyError(context);
-          client ??= connect(options, endpoint);
-          return client;
-        },
-        serialize: () => serializer.serialize(request),
-        reader: createChatReader({
-          tools: request.tools,
-          promptTokens: serializer.promptTokensOf(request),
-          recoverWrittenCalls: options.recoverWrittenCalls ?? !official,
-          newId: () => world.random.uuid().replaceAll("-", ""),
-          context,
-        }),
-        context,
-        stallMs: options.stallMs ?? defaultStallMs,
-      }),
+    stream: (request) => new AnswerStream(exchange, request),
   };
 }
 
@@ -130,7 +131,7 @@ async function connect(options: OpenAiOptions, endpoint: Endpoint): Promise<Wire
     fetch: network.fetch.bind(network) as unknown as typeof globalThis.fetch,
   });
   return {
-    post: (body, signal) =>
+    post: (body, { signal }) =>
       client
         .post("/chat/completions", {
           body,
@@ -139,22 +140,9 @@ async function connect(options: OpenAiOptions, endpoint: Endpoint): Promise<Wire
           signal,
         })
         .asResponse(),
-    eventsOf: (response) => sdk.iterateEvents(withLastLineEnd(response), new AbortController()),
     refusalIn: (error) => (error instanceof sdk.RefusedByServer ? error.refusal : undefined),
     isConnectionError: (error) => error instanceof sdk.APIConnectionError,
   };
-}
-
-/** Some servers do not end their last event, which then would be lost. */
-function withLastLineEnd(response: Response): Response {
-  const { body, headers } = response;
-  if (body === null) return response;
-  async function* chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    yield* source;
-    yield new TextEncoder().encode("\n\n");
-  }
-  // The SDK only iterates the body.
-  return { body: chunks(body), headers } as unknown as Response;
 }
 
 /** Null: none is sent. */

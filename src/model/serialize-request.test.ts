@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createScope } from "../base/cancellation.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { ModelRequest, ToolDescription } from "./model.ts";
 import { placeCacheMarks } from "./prompt-cache.ts";
@@ -28,7 +29,7 @@ function request(messages: Message[], more: Partial<ModelRequest> = {}): ModelRe
     messages,
     cacheMarks: placeCacheMarks({ messageCount: messages.length }),
     maxOutputTokens: 4096,
-    signal: new AbortController().signal,
+    scope: createScope(),
     ...more,
   };
 }

@@ -9,7 +9,7 @@ function setUp() {
   const guard = createStallGuard({
     clock,
     stallMs: 1000,
-    signal: scope.signal,
+    scope: createScope(scope.signal),
     onStall: () => new Error("stalled"),
   });
   return { clock, scope, guard };
@@ -30,7 +30,7 @@ test("work that comes in time is handed on, however long it all takes", async ()
     deliver(chunk);
     expect(await waiting).toBe(chunk);
   }
-  expect(guard.signal.aborted).toBe(false);
+  expect(guard.scope.cancelled).toBe(false);
 });
 
 test("silence ends the wait and the request", async () => {
@@ -38,10 +38,10 @@ test("silence ends the wait and the request", async () => {
   await clock.advance(600);
   const waiting = expect(guard.waitFor(never)).rejects.toThrow("stalled");
   await clock.advance(999);
-  expect(guard.signal.aborted).toBe(false);
+  expect(guard.scope.cancelled).toBe(false);
   await clock.advance(1);
   await waiting;
-  expect(guard.signal.aborted).toBe(true);
+  expect(guard.scope.cancelled).toBe(true);
 });
 
 test("a consumer that takes its time is not silence", async () => {
@@ -65,14 +65,14 @@ test("cancelling ends the wait with the caller's reason, and every later one", a
   scope.cancel("enough");
   await expect(waiting).rejects.toBe(scope.signal.reason);
   await expect(guard.waitFor(Promise.resolve())).rejects.toBe(scope.signal.reason);
-  expect(guard.signal.aborted).toBe(true);
+  expect(guard.scope.cancelled).toBe(true);
 });
 
 test("a signal that has fired already counts, and one without a reason of ours is translated", async () => {
   const guard = createStallGuard({
     clock: createManualClock(),
     stallMs: 1,
-    signal: AbortSignal.abort("because"),
+    scope: createScope(AbortSignal.abort("because")),
     onStall: () => new Error("stalled"),
   });
   await expect(guard.waitFor(never)).rejects.toMatchObject({ name: "CancelledError", reason: "because" });
@@ -81,10 +81,10 @@ test("a signal that has fired already counts, and one without a reason of ours i
 test("release gives up what is not complete, and leaves no timer behind", () => {
   const incomplete = setUp();
   incomplete.guard.release({ complete: false });
-  expect(incomplete.guard.signal.aborted).toBe(true);
+  expect(incomplete.guard.scope.cancelled).toBe(true);
   const complete = setUp();
   complete.guard.release({ complete: true });
   complete.scope.cancel("later");
-  expect(complete.guard.signal.aborted).toBe(false);
+  expect(complete.guard.scope.cancelled).toBe(false);
   expect([...incomplete.clock.pendingMs(), ...complete.clock.pendingMs()]).toEqual([]);
 });

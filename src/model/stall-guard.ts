@@ -1,11 +1,11 @@
 /** Waiting for a server that may fall silent, under a signal that may fire. */
 
-import { cancelledErrorOf } from "../base/cancellation.ts";
+import { cancelledErrorOf, type Scope } from "../base/cancellation.ts";
 import type { Clock, Timer } from "../base/world.ts";
 
 export interface StallGuard {
-  /** For the request itself: fires when the caller cancels, when the server stalls, and when it is given up. */
-  readonly signal: AbortSignal;
+  /** For the request itself: cancelled when the caller cancels, when the server stalls, and when it is given up. */
+  readonly scope: Scope;
   /**
    * `work`, or the caller's `CancelledError`, or what `onStall` makes, whichever comes first. Only the time
    * spent in here counts as silence: a consumer that takes its time is not the server's fault.
@@ -20,7 +20,7 @@ export interface StallGuard {
 interface GuardOptions {
   readonly clock: Clock;
   readonly stallMs: number;
-  readonly signal: AbortSignal;
+  readonly scope: Scope;
   readonly onStall: () => Error;
 }
 
@@ -30,8 +30,9 @@ export function createStallGuard(options: GuardOptions): StallGuard {
 
 class SilenceGuard implements StallGuard {
   readonly #options: GuardOptions;
-  readonly #request = new AbortController();
-  readonly #onAbort = () => this.#end(cancelledErrorOf(this.#options.signal));
+  readonly scope: Scope;
+  readonly #stopListening: () => void;
+  #endedBy: Error | undefined;
   #stallMs: number;
   #timer: Timer;
   #waitingSince: number | undefined;
@@ -41,20 +42,16 @@ class SilenceGuard implements StallGuard {
     this.#options = options;
     this.#stallMs = options.stallMs;
     this.#timer = this.#watch(options.stallMs);
-    if (options.signal.aborted) this.#onAbort();
-    else options.signal.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#request.signal;
+    this.scope = options.scope.child();
+    this.#stopListening = this.scope.onCancel(() => this.#end(cancelledErrorOf(this.scope)));
+    if (this.scope.cancelled) this.#end(cancelledErrorOf(this.scope));
   }
 
   waitFor<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const { signal } = this.#request;
-      if (signal.aborted) {
+      if (this.#endedBy) {
         work.catch(() => {});
-        reject(signal.reason);
+        reject(this.#endedBy);
         return;
       }
       this.#waitingSince = this.#options.clock.monotonicMs();
@@ -80,8 +77,9 @@ class SilenceGuard implements StallGuard {
 
   release({ complete }: { complete: boolean }): void {
     this.#timer.cancel();
-    this.#options.signal.removeEventListener("abort", this.#onAbort);
-    if (!complete) this.#request.abort();
+    this.#stopListening();
+    if (!complete) this.scope.cancel("the request was given up");
+    this.scope.release();
   }
 
   /** One timer that looks when it fires, instead of one per chunk. */
@@ -96,7 +94,9 @@ class SilenceGuard implements StallGuard {
   }
 
   #end(error: Error): void {
-    this.#request.abort(error);
-    this.#rejectWaiting?.(error);
+    // The end of its scope comes back here: what was first is the reason.
+    this.#endedBy ??= error;
+    this.#rejectWaiting?.(this.#endedBy);
+    this.scope.cancel(error.message, error);
   }
 }

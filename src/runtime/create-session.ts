@@ -1,9 +1,10 @@
 /** The composition root: everything below is made here, once per session, and handed to the loop. */
+
 import { join } from "node:path";
 import { createScope } from "../base/cancellation.ts";
 import { CadreError } from "../base/errors.ts";
 import { createRedactor, runtimeSecrets } from "../base/secrets.ts";
-import type { LoopEvent } from "../contracts/event.ts";
+import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import { noUsage } from "../contracts/usage.ts";
@@ -49,8 +50,8 @@ export function createSession(options: SessionOptions): Session {
   ];
   const setup = permissionSetup(options);
   const limits = sessionLimits(options);
-  const priceOf: LoopOptions["priceOf"] = (modelId, usage) => costOfRequest(model, modelId, usage);
-  assertPriceKnown({ modelId: model.id, priceKnown: priceOf(model.id, noUsage) !== undefined, limits });
+  const priceKnown = costOfRequest(model, model.id, noUsage) !== undefined;
+  assertPriceKnown({ modelId: model.id, priceKnown, limits });
 
   const transcript = keeps
     ? createSessionTranscript({ world, files, ...(restored && { lock: restored.lock }) })
@@ -78,6 +79,8 @@ export function createSession(options: SessionOptions): Session {
     },
     startCallsWhileStreaming: settings.streamingTools ?? true,
   };
+  const mayRead: AgentScope["mayRead"] = (path, { folder, permissions: limits }) =>
+    setup.engine.mayRead(path, folder, limits);
   const agentTranscripts = keeps
     ? (restored?.transcripts ?? createAgentTranscripts({ world, folder: files.subagents }))
     : undefined;
@@ -97,8 +100,8 @@ export function createSession(options: SessionOptions): Session {
     // What it hands in is the answer of the session, which is the main agent's to give.
     tools: () => tools.filter(({ name }) => name !== "StructuredOutput"),
     isHidden: setup.engine.isDenied,
-    mayStart: (agentType) => setup.engine.mayStartAgent(agentType),
-    mayRead: (path, { folder, permissions: limits }) => setup.engine.mayRead(path, folder, limits),
+    mayStart: setup.engine.mayStartAgent,
+    mayRead,
     modelNamed: options.modelNamed ?? noOtherModel,
     gate,
     queue,
@@ -108,6 +111,8 @@ export function createSession(options: SessionOptions): Session {
     loopLimits,
     contributors: options.contributors ?? [],
     routes: options.routes ?? [],
+    ...(options.servers && { servers: options.servers }),
+    ...(options.onProblem && { onProblem: options.onProblem }),
   });
   let structuredOutput: unknown;
   let tools = buildTools({
@@ -148,7 +153,7 @@ export function createSession(options: SessionOptions): Session {
     sessionId: id,
     source: { kind: "main" },
     folder: { root: cwd, roots: [cwd, ...additionalFolders], current: cwd },
-    mayRead: (path) => setup.engine.mayRead(path, agent.folder),
+    mayRead,
     fileReads: createFileReads(),
     results: createResultStore({ world, folder: files.results }),
     todos: { items: [] },
@@ -162,7 +167,7 @@ export function createSession(options: SessionOptions): Session {
   /** What is the same for every run of the session. */
   const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools"> = {
     world,
-    source: agent.source,
+    agent,
     model,
     renewPrefix() {
       const change = prefixChange;
@@ -172,14 +177,9 @@ export function createSession(options: SessionOptions): Session {
     history,
     transcript,
     scope,
-    priceOf,
-    contextOf: (call, signal) => ({ world, signal, toolUseId: call.id, agent }),
+    priceOf: costOfRequest,
     gate,
-    queue: {
-      take: () => queue.take(undefined),
-      waiting: () => queue.waiting(undefined),
-      acknowledge: queue.acknowledge,
-    },
+    queue,
     limits: {
       ...loopLimits,
       ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
@@ -196,35 +196,17 @@ export function createSession(options: SessionOptions): Session {
     if (running) throw busy();
     const interrupt = createInterrupt();
     running = interrupt;
-    try {
-      while (reports.length > 0) for (const report of reports.splice(0, 1)) await queue.add(report);
-      const input = inputOf(content, queue);
-      const news = await agents.news(history.messages);
-      const agentTool = await agents.renewedTool();
-      if (agentTool) renewAgentTool(agentTool);
-      return yield* runToEnd({ interrupt, input: { ...input, content: [...news, ...input.content] } });
-    } finally {
-      running = undefined;
-    }
-  }
-
-  /** Costs the whole prompt cache, so it is done only where settings want the list of agents there. */
-  function renewAgentTool(agentTool: Tool): void {
-    tools = tools.map((tool) => (tool.name === agentTool.name ? agentTool : tool));
-    prefix = { ...prefix, tools: tools.map(describeTool) };
-    prefixChange = { prefix, tools, reason: "the list of agents in the description of Agent" };
-  }
-
-  async function* runToEnd(
-    begin: Pick<LoopOptions, "interrupt"> & { input: NonNullable<LoopOptions["input"]> },
-  ): AsyncGenerator<LoopEvent, RunResult, undefined> {
     structuredOutput = undefined;
-    const runBudget = budget.child({});
-    agents.enter({ agent, depth: 0, model, budget: runBudget, cancellation: scope, history });
-    const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
-    const run = runLoop({ ...conversation, ...begin, prefix, tools, budget: runBudget });
-    endRun = async () => void (await run.return(closedEnd));
+    let run: AsyncGenerator<LoopEvent, LoopEnd, undefined> | undefined;
     try {
+      const input = await nextInput(content);
+      const runBudget = budget.child({});
+      const effort = thinking?.budgetTokens;
+      agents.enter({ agent, depth: 0, model, effort, budget: runBudget, cancellation: scope, history });
+      const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
+      const loop = runLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
+      run = loop;
+      endRun = async () => void (await loop.return(closedEnd));
       let step = await run.next();
       for (; !step.done; step = await run.next()) {
         recorder.see(step.value);
@@ -237,13 +219,34 @@ export function createSession(options: SessionOptions): Session {
       return runResult({ end, recorder, budget: runBudget, structuredOutput });
     } finally {
       // A consumer that left early stops the run; after its end this does nothing.
-      await run.return({
+      await run?.return({
         reason: "aborted",
         during: "between-turns",
         why: "nobody reads this run any longer",
       });
+      running = undefined;
       endRun = undefined;
     }
+  }
+
+  /** What the model hears next: news of the session, then the prompt, then what waited. */
+  async function nextInput(
+    content: string | Block[] | undefined,
+  ): Promise<NonNullable<LoopOptions["input"]>> {
+    for (let report = reports.shift(); report !== undefined; report = reports.shift())
+      await queue.add(report);
+    const news = await agents.news(history.messages);
+    const agentTool = await agents.renewedTool();
+    if (agentTool) renewAgentTool(agentTool);
+    const input = inputOf(content, queue);
+    return { ...input, content: [...news, ...input.content] };
+  }
+
+  /** Costs the whole prompt cache, so it is done only where settings want the list of agents there. */
+  function renewAgentTool(agentTool: Tool): void {
+    tools = tools.map((tool) => (tool.name === agentTool.name ? agentTool : tool));
+    prefix = { ...prefix, tools: tools.map(describeTool) };
+    prefixChange = { prefix, tools, reason: "the list of agents in the description of Agent" };
   }
 
   return {

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { createScope } from "../base/cancellation.ts";
 import type { Settings } from "../contracts/settings.ts";
 import { type MockProvider, startMockProvider } from "../testing/mock-provider.ts";
 import { createTestWorld } from "../testing/test-world.ts";
@@ -38,7 +39,7 @@ async function ask(options: { env?: Record<string, string>; flag?: string; setti
     ],
     cacheMarks: [],
     maxOutputTokens: 100,
-    signal: new AbortController().signal,
+    scope: createScope(),
   };
   const seen: string[] = [];
   for await (const event of model.stream(request)) seen.push(event.type);

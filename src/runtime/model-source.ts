@@ -1,6 +1,7 @@
 import type { World } from "../base/world.ts";
 import type { Settings } from "../contracts/settings.ts";
-import type { Gateway, GatewayLimits, RequestEnd } from "../model/gateway.ts";
+import type { RequestEnd } from "../model/gated-answer.ts";
+import type { Gateway, GatewayLimits } from "../model/gateway.ts";
 import type { Model } from "../model/model.ts";
 import { chooseModel, type ModelChoice } from "../model/select-model.ts";
 import { loadModel } from "./load-model.ts";

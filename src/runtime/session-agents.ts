@@ -1,24 +1,25 @@
 /** The agents of a session: what they are given, the tool that starts them, and what the model is told of them. */
 import { type AgentContext, createLiveAgents } from "../agents/agent-context.ts";
 import type { AgentHost } from "../agents/agent-host.ts";
-import { agentListReminder, isAgentList, listAgents } from "../agents/agent-prompt.ts";
+import { createAgentNews } from "../agents/agent-news.ts";
+import { listAgents } from "../agents/agent-prompt.ts";
 import { createAgentSlots } from "../agents/agent-slots.ts";
 import { createAgentTool } from "../agents/agent-tool.ts";
-import { startableAgents } from "../agents/find-definition.ts";
+import { maxDepthOf } from "../agents/place-agent.ts";
 import { createSpawn } from "../agents/spawn.ts";
-import type { Block, Message, TextBlock } from "../contracts/message.ts";
+import type { Block, Message } from "../contracts/message.ts";
 import type { Tool } from "../tools/tool.ts";
 
 export const defaultMaxLiveAgents = 64;
 const defaultMaxAgentStarts = 1_000;
 
 export interface SessionAgents {
-  /** The tool that starts them, as it is described at first. */
-  readonly tool: Tool;
+  /** The tool that starts them, as it is described at first. Absent: settings allow none. */
+  readonly tool: Tool | undefined;
   /** Makes the main agent one that can start others. */
   enter(main: AgentContext): void;
   /** What the model must hear before its next prompt: the list of agents, when it is not the one it has heard last. */
-  news(messages: readonly Message[]): Promise<Block[]>;
+  news(messages: readonly Message[]): Promise<readonly Block[]>;
   /** The same where settings want the list in the tool: its new description, when it has changed. */
   renewedTool(): Promise<Tool | undefined>;
   /** Looks at the definitions, so that `names` tells. */
@@ -37,7 +38,8 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
       maxStarts: settings.maxAgentStarts ?? defaultMaxAgentStarts,
     }),
   };
-  const spawn = createSpawn(host);
+  const news = createAgentNews(host);
+  const spawn = createSpawn(host, news);
   const gates = {
     background: false,
     fork: false,
@@ -47,47 +49,37 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
     worktree: host.contributors.some(({ stage }) => stage === "place"),
     remote: false,
   };
+  const isOffered = maxDepthOf(host) > 0 && !host.isHidden("Agent");
   const inTool = settings.agentListIn === "tool";
   let names: readonly string[] = [];
-  /** What the model has heard last, in a message or in the tool. */
-  let told: string | undefined;
+  /** What the description of the tool says. */
+  let described: string | undefined;
 
-  const startable = async () => {
-    const agents = startableAgents(await host.definitions.load(), host);
+  /** What the main agent may start. */
+  const look = async () => {
+    const agents = isOffered ? await news.startable(undefined) : [];
     names = agents.map(({ agentType }) => agentType);
     return agents;
   };
 
   return {
-    tool: createAgentTool({ host, spawn, gates }),
+    tool: isOffered ? createAgentTool({ host, spawn, gates }) : undefined,
     enter: host.live.enter,
     get names() {
       return names;
     },
     async prepare() {
-      await startable();
+      await look();
     },
     async news(messages) {
-      if (inTool || host.isHidden("Agent")) return [];
-      const text = agentListReminder(await startable());
-      told ??= lastList(messages);
-      if (text === told) return [];
-      told = text;
-      return [{ type: "text", text }];
+      return inTool || !isOffered ? [] : news.of(await look(), messages);
     },
     async renewedTool() {
-      if (!inTool || host.isHidden("Agent")) return undefined;
-      const list = listAgents(await startable());
-      if (list === told) return undefined;
-      told = list;
+      if (!inTool || !isOffered) return undefined;
+      const list = listAgents(await look());
+      if (list === described) return undefined;
+      described = list;
       return createAgentTool({ host, spawn, gates, list });
     },
   };
-}
-
-/** Of a conversation that goes on: what was said there last. */
-function lastList(messages: readonly Message[]): string | undefined {
-  const isList = (block: Block): block is TextBlock => block.type === "text" && isAgentList(block.text);
-  const said = messages.flatMap(({ role, content }) => (role === "user" ? content.filter(isList) : []));
-  return said.at(-1)?.text;
 }

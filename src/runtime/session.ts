@@ -2,7 +2,7 @@
  * runtime/ owns the composition: it closes the circle of which the lower folders are parts. This file is
  * what surfaces and the library see of a session.
  */
-import type { AgentRoute, Contributor } from "../agents/agent-host.ts";
+import type { AgentRoute, Contributor, ServerPort } from "../agents/agent-host.ts";
 import type { World } from "../base/world.ts";
 import type { LoadedSource } from "../config/settings.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
@@ -62,6 +62,10 @@ export interface SessionOptions {
   readonly contributors?: readonly Contributor[];
   /** Ways to start something else than a local agent. */
   readonly routes?: readonly AgentRoute[];
+  /** The MCP servers there are, for agents that need some. Default: there are none. */
+  readonly servers?: ServerPort;
+  /** Something went wrong that nobody waits for: in words for a person. */
+  readonly onProblem?: (message: string) => void;
   /** The final answer must fit this JSON schema. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** False: no transcript is written, and nothing can be resumed. */

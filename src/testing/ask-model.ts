@@ -1,4 +1,5 @@
 /** One request to a model, and what came of it: for the tests of every provider. */
+import { createScope } from "../base/cancellation.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import { createAssembler } from "../model/assemble-message.ts";
@@ -21,7 +22,7 @@ export function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
     messages,
     cacheMarks: placeCacheMarks({ messageCount: messages.length }),
     maxOutputTokens: 4096,
-    signal: new AbortController().signal,
+    scope: createScope(),
     ...more,
   };
 }

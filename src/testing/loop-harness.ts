@@ -1,4 +1,5 @@
 /** Runs the real loop on a scripted model, with tools, ports and limits of the test's choice. */
+
 import { createScope, type Scope } from "../base/cancellation.ts";
 import type { World } from "../base/world.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
@@ -61,7 +62,7 @@ export function createLoopHarness(options: {
     async run(prompt, onEvent) {
       const loop = runLoop({
         world,
-        source: { kind: "main" },
+        agent,
         model,
         prefix: {
           system: "You are under test.",
@@ -76,13 +77,8 @@ export function createLoopHarness(options: {
         limits: { concurrency: { tool: 10, agent: 64 }, startCallsWhileStreaming: true },
         budget: createBudget({}),
         priceOf: () => 0,
-        contextOf: (call, signal) => ({ world, signal, toolUseId: call.id, agent }),
         gate: async () => ({ allowed: true }),
-        queue: {
-          take: () => queue.take(undefined),
-          waiting: () => queue.waiting(undefined),
-          acknowledge: queue.acknowledge,
-        },
+        queue,
         ...options.overrides,
       });
       try {

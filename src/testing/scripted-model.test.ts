@@ -75,7 +75,7 @@ describe("a scripted model with a list of replies", () => {
     await clock.advance(1_000);
     expect(textIn(await late)).toBe("late");
     const scope = createScope();
-    const hanging = collect(model, { ...requestOf([user("go")]), signal: scope.signal });
+    const hanging = collect(model, { ...requestOf([user("go")]), scope: createScope(scope.signal) });
     scope.cancel("enough");
     await expect(hanging).rejects.toBeInstanceOf(CancelledError);
   });
@@ -167,7 +167,7 @@ function requestOf(messages: readonly Message[]): ModelRequest {
     messages: [...messages],
     cacheMarks: [],
     maxOutputTokens: 100,
-    signal: new AbortController().signal,
+    scope: createScope(),
   };
 }
 

@@ -14,6 +14,7 @@ import { type Exchange, readExchanges } from "../model/offline/conversation.ts";
 import type { Call, CallResult, Task } from "../model/offline/playbook.ts";
 import { resultsOf } from "../model/offline/replay.ts";
 import { eventsOf } from "../model/offline/stream-step.ts";
+import { untilCancelled } from "./until-cancelled.ts";
 
 export interface ScriptedModel extends Model {
   /** Every request that was made, also those that failed. */
@@ -143,24 +144,24 @@ async function* play(
   reply: ScriptedReply,
   context: { request: ModelRequest; id: string; clock: Clock | undefined },
 ): AsyncGenerator<ModelEvent, void, undefined> {
-  const { signal } = context.request;
-  throwIfCancelled(signal);
+  const { scope } = context.request;
+  throwIfCancelled(scope);
   if (reply.delayMs !== undefined) {
     if (context.clock === undefined)
       throw new Error("A scripted delay needs `clock` in the model's options.");
-    await sleep(context.clock, reply.delayMs, signal);
+    await sleep(context.clock, reply.delayMs, scope);
   }
   if (reply.error !== undefined) throw reply.error;
   let sent = 0;
   for (const event of reply.events ?? scriptedEvents(reply, context)) {
     if (sent === reply.cutAfterEvents) break;
-    throwIfCancelled(signal);
+    throwIfCancelled(scope);
     yield event;
     sent += 1;
   }
   if (reply.cutAfterEvents !== undefined)
     throw new ModelError({ kind: "cut", message: `The script cut the stream after ${sent} events.` });
-  if (reply.hang === true) await untilAborted(signal);
+  if (reply.hang === true) await untilCancelled(scope);
 }
 
 function scriptedEvents(
@@ -183,13 +184,4 @@ function scriptedEvents(
       inputJson: (call) => wire.get(call) ?? "",
     },
   );
-}
-
-async function untilAborted(signal: AbortSignal): Promise<never> {
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  throwIfCancelled(signal);
-  throw new Error("unreachable: the signal is aborted");
 }

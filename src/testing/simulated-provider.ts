@@ -3,6 +3,7 @@ import type { Clock } from "../base/world.ts";
 import { noUsage } from "../contracts/usage.ts";
 import type { Model, ModelRequest } from "../model/model.ts";
 import { ModelError } from "../model/model-error.ts";
+import { untilCancelled } from "./until-cancelled.ts";
 
 /**
  * A provider that answers as its schedule says: `ok` with a short message, `cut` with the beginning of one,
@@ -45,19 +46,19 @@ export function createSimulatedProvider(options: {
     id,
     contextWindow: 200_000,
     async *stream(request) {
-      throwIfCancelled(request.signal);
+      throwIfCancelled(request.scope);
       const sending = { index: sendings.length, modelId: id, atMs: clock.monotonicMs(), request };
       sendings.push(sending);
       active += 1;
       peak = Math.max(peak, active);
       try {
-        await sleep(clock, latencyMs, request.signal);
+        await sleep(clock, latencyMs, request.scope);
         const answer = options.answer(sending, clock.monotonicMs());
         if (answer instanceof ModelError) throw answer;
-        if (answer === "hang") await untilCancelled(request.signal);
+        if (answer === "hang") await untilCancelled(request.scope);
         yield { type: "message-start", id: `m${sending.index}`, model: id, usage: noUsage };
-        if (answer === "hang-after-start") await untilCancelled(request.signal);
-        await sleep(clock, streamMs, request.signal);
+        if (answer === "hang-after-start") await untilCancelled(request.scope);
+        await sleep(clock, streamMs, request.scope);
         if (answer === "cut") throw new ModelError({ kind: "cut", message: "The stream broke off." });
         const usage = { ...noUsage, inputTokens: 3, outputTokens: 2 };
         yield { type: "message-stop", stopReason: "end_turn", usage };
@@ -77,10 +78,4 @@ export function createSimulatedProvider(options: {
       return peak;
     },
   };
-}
-
-async function untilCancelled(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  throwIfCancelled(signal);
 }

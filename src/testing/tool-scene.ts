@@ -1,5 +1,7 @@
 /** A temporary folder with an agent in it, for tests that call one tool at a time. */
+
 import { dirname, join } from "node:path";
+import { createScope } from "../base/cancellation.ts";
 import { createNodeWorld } from "../base/world/node-world.ts";
 import type { World } from "../base/world.ts";
 import type { ResultContentBlock } from "../contracts/message.ts";
@@ -42,7 +44,8 @@ export async function createToolScene(): Promise<ToolScene> {
     mode: { current: "default" },
     toolEnv: { PATH: world.env.PATH, HOME: base },
   };
-  const context: ToolContext = { world, signal: new AbortController().signal, toolUseId: "call-1", agent };
+  const scope = createScope();
+  const context: ToolContext = { world, scope, signal: scope.signal, toolUseId: "call-1", agent };
   const path = (name: string) => join(folder, name);
 
   const run: ToolScene["run"] = async (tool, input, overrides) => {

@@ -108,7 +108,7 @@ async function withoutHidden(
 ): Promise<TextSearchResult> {
   const { mayRead } = agent;
   if (mayRead === undefined) return found;
-  const visible = await Promise.all(found.files.map((file) => mayRead(join(search.root, file.path))));
+  const visible = await Promise.all(found.files.map((file) => mayRead(join(search.root, file.path), agent)));
   const files = found.files.filter((_, index) => visible[index]);
   const hidden = found.files.length - files.length;
   if (hidden === 0) return found;

@@ -1,4 +1,4 @@
-import { reasonOf } from "../base/cancellation.ts";
+import { reasonOf, type Scope } from "../base/cancellation.ts";
 import { CancelledError } from "../base/errors.ts";
 import type { Clock, Timer } from "../base/world.ts";
 
@@ -14,29 +14,43 @@ export interface Patience {
   release(): void;
 }
 
-export function createPatience(clock: Clock, signal: AbortSignal): Patience {
-  let timer: Timer | undefined;
-  let abandoned: CancelledError | undefined;
-  // A race against one long promise would keep something for every step of the call.
-  let giveUp: ((error: CancelledError) => void) | undefined;
-  const onAbort = () => {
-    timer = clock.setTimer(graceMs, () => {
-      abandoned = new CancelledError(reasonOf(signal));
-      giveUp?.(abandoned);
+export function createPatience(clock: Clock, scope: Scope): Patience {
+  return new CallPatience(clock, scope);
+}
+
+class CallPatience implements Patience {
+  readonly #clock: Clock;
+  readonly #scope: Scope;
+  readonly #stopListening: () => void;
+  #timer: Timer | undefined;
+  #abandoned: CancelledError | undefined;
+  /** A race against one long promise would keep something for every step of the call. */
+  #giveUp: ((error: CancelledError) => void) | undefined;
+
+  constructor(clock: Clock, scope: Scope) {
+    this.#clock = clock;
+    this.#scope = scope;
+    this.#stopListening = scope.onCancel(() => this.#startGrace());
+    if (scope.cancelled) this.#startGrace();
+  }
+
+  waitFor<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      work.then(resolve, reject);
+      if (this.#abandoned) reject(this.#abandoned);
     });
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return {
-    waitFor: (work) =>
-      new Promise((resolve, reject) => {
-        giveUp = reject;
-        work.then(resolve, reject);
-        if (abandoned) reject(abandoned);
-      }),
-    release() {
-      signal.removeEventListener("abort", onAbort);
-      timer?.cancel();
-    },
-  };
+  }
+
+  release(): void {
+    this.#stopListening();
+    this.#timer?.cancel();
+  }
+
+  #startGrace(): void {
+    this.#timer = this.#clock.setTimer(graceMs, () => {
+      this.#abandoned = new CancelledError(reasonOf(this.#scope));
+      this.#giveUp?.(this.#abandoned);
+    });
+  }
 }

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { createScope, throwIfCancelled } from "../base/cancellation.ts";
 import { CancelledError } from "../base/errors.ts";
+import type { Clock, World } from "../base/world.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
-import { createExecutor, type ExecutorOptions } from "./executor.ts";
+import { type CallWatcher, type ConcurrencyLimits, createExecutor, type Gate } from "./executor.ts";
 import { createFileReads } from "./file-reads.ts";
 import { defineTool, type Tool, ToolFailure } from "./tool.ts";
-import type { ToolContext } from "./tool-context.ts";
+import type { AgentScope, ToolContext } from "./tool-context.ts";
 
 /** A tool whose calls end when the test says so. `log` tells in which order calls started and ended. */
 function controlledTools() {
@@ -41,23 +42,34 @@ function controlledTools() {
   return { log, open, tool };
 }
 
-function harness(tools: Tool[], overrides: Partial<ExecutorOptions> = {}) {
+interface Overrides extends Partial<CallWatcher> {
+  readonly clock?: Clock;
+  readonly gate?: Gate;
+  readonly startWhileStreaming?: boolean;
+  readonly limits?: ConcurrencyLimits;
+}
+
+function harness(tools: Tool[], overrides: Overrides = {}) {
+  const { clock = createManualClock(), gate = async () => ({ allowed: true }) } = overrides;
+  const { startWhileStreaming = true, limits = { tool: 10, agent: 64 } } = overrides;
   const events: LoopEvent[] = [];
   const scope = createScope();
   const executor = createExecutor({
-    tools,
+    run: {
+      // Tools in these tests look at nothing else.
+      world: { clock } as World,
+      agent: { fileReads: createFileReads() } as unknown as AgentScope,
+      tools,
+      gate,
+      limits: { concurrency: limits, startCallsWhileStreaming: startWhileStreaming },
+    },
     scope,
-    clock: createManualClock(),
-    gate: async () => ({ allowed: true }),
-    // The executor hands the context on; tools in these tests look at the signal only.
-    contextOf: (call, signal) =>
-      ({ signal, toolUseId: call.id, agent: { fileReads: createFileReads() } }) as unknown as ToolContext,
-    makeDurable: async () => {},
-    recordResult: () => {},
-    emit: (event) => events.push(event),
-    startWhileStreaming: true,
-    limits: { tool: 10, agent: 64 },
-    ...overrides,
+    watcher: {
+      emit: (event) => void events.push(event),
+      makeDurable: async () => {},
+      recordResult: () => {},
+      ...overrides,
+    },
   });
   return { executor, events, scope };
 }

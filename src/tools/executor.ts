@@ -6,7 +6,7 @@
  */
 import { reasonOf, type Scope, throwIfCancelled } from "../base/cancellation.ts";
 import { isCancelled, messageOf } from "../base/errors.ts";
-import type { Clock } from "../base/world.ts";
+import type { World } from "../base/world.ts";
 import type { LoopEvent, ToolProgress } from "../contracts/event.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { createPatience, type Patience } from "./abandon.ts";
@@ -19,7 +19,7 @@ import {
   ToolFailure,
   type ToolOutcome,
 } from "./tool.ts";
-import type { ToolContext } from "./tool-context.ts";
+import { type AgentScope, type CallDetails, createToolContext, type ToolContext } from "./tool-context.ts";
 
 /** May this call run? Handed in from above, asked for every call. */
 export type Gate = (options: {
@@ -35,20 +35,33 @@ export type GateVerdict =
   | { readonly allowed: false; readonly message: string };
 
 export interface ExecutorOptions {
-  readonly tools: readonly Tool[];
+  readonly run: ExecutorRun;
   /** The turn's; every call gets a child of it. */
   readonly scope: Scope;
-  readonly clock: Clock;
+  readonly watcher: CallWatcher;
+}
+
+/** What is the same for all messages of an agent. */
+export interface ExecutorRun {
+  readonly world: World;
+  readonly agent: AgentScope;
+  readonly tools: readonly Tool[];
   readonly gate: Gate;
-  readonly contextOf: (call: ToolUseBlock, signal: AbortSignal) => ToolContext;
-  /** Resolves when the call is on disk. Awaited before a call with effects starts (LO-12). */
-  readonly makeDurable: (call: ToolUseBlock) => Promise<void>;
-  /** A call with effects has ended: worth keeping at once, so that a crash does not make its outcome unknown. */
-  readonly recordResult: (result: ToolResultBlock) => void;
-  readonly emit: (event: LoopEvent) => void;
+  readonly limits: ExecutorLimits;
+}
+
+export interface ExecutorLimits {
+  readonly concurrency: ConcurrencyLimits;
   /** Off: calls start when the message has ended, under the same rules. */
-  readonly startWhileStreaming: boolean;
-  readonly limits: ConcurrencyLimits;
+  readonly startCallsWhileStreaming: boolean;
+}
+
+export interface CallWatcher {
+  emit(event: LoopEvent): void;
+  /** Resolves when the call is on disk. Awaited before a call with effects starts (LO-12). */
+  makeDurable(call: ToolUseBlock): Promise<void>;
+  /** A call with effects has ended: worth keeping at once, so that a crash does not make its outcome unknown. */
+  recordResult(result: ToolResultBlock): void;
 }
 
 /** How many safe calls run at once, per lane (LO-27). */
@@ -86,22 +99,40 @@ interface Entry {
   stopped: string | undefined;
 }
 
-export function createExecutor(options: ExecutorOptions): Executor {
-  const entries: Entry[] = [];
-  const executing = new Set<Entry>();
-  /** Counted, not searched: one message may hold thousands of calls. */
-  const inLane: Record<Tool["lane"], number> = { tool: 0, agent: 0 };
-  let exclusiveRuns = false;
-  let nextToStart = 0;
-  let nextToYield = 0;
-  let wholeMessageKnown = false;
-  let discarded = false;
-  /** Set once nothing more may start: what queued calls are answered with. */
-  let refusal: string | undefined;
-  let onSettled: (() => void) | undefined;
+type Admitted =
+  | { readonly allowed: true; readonly running: Promise<ToolOutcome> }
+  | { readonly allowed: false; readonly outcome: ToolOutcome };
 
-  function add(call: ToolUseBlock, problem?: string): void {
-    const tool = findTool(options.tools, call.name);
+export function createExecutor(options: ExecutorOptions): Executor {
+  return new StreamingExecutor(options);
+}
+
+/** A class, since every agent that waits for its model has one. */
+class StreamingExecutor implements Executor {
+  readonly #run: ExecutorRun;
+  readonly #scope: Scope;
+  readonly #watcher: CallWatcher;
+  readonly #entries: Entry[] = [];
+  /** Counted, not searched: one message may hold thousands of calls. */
+  readonly #running: Record<Tool["lane"], number> = { tool: 0, agent: 0 };
+  #exclusiveRuns = false;
+  #nextToStart = 0;
+  #nextToYield = 0;
+  #wholeMessageKnown = false;
+  #discarded = false;
+  /** Set once nothing more may start: what queued calls are answered with. */
+  #refusal: string | undefined;
+  #onSettled: (() => void) | undefined;
+
+  constructor({ run, scope, watcher }: ExecutorOptions) {
+    this.#run = run;
+    this.#scope = scope;
+    this.#watcher = watcher;
+  }
+
+  add(call: ToolUseBlock, problem?: string): void {
+    const { tools } = this.#run;
+    const tool = findTool(tools, call.name);
     const bound = problem === undefined && tool !== undefined ? bindCall(tool, call) : undefined;
     const entry: Entry = {
       call,
@@ -116,197 +147,198 @@ export function createExecutor(options: ExecutorOptions): Executor {
       output: undefined,
       stopped: undefined,
     };
-    entries.push(entry);
-    if (tool === undefined) complete(entry, errorResult(call, unknownToolText(call.name, options.tools)));
-    else if (problem !== undefined) complete(entry, errorResult(call, problem));
-    else if (bound?.ok === false) complete(entry, errorResult(call, bound.problem));
-    advance();
+    this.#entries.push(entry);
+    if (tool === undefined) this.#complete(entry, errorResult(call, unknownToolText(call.name, tools)));
+    else if (problem !== undefined) this.#complete(entry, errorResult(call, problem));
+    else if (bound?.ok === false) this.#complete(entry, errorResult(call, bound.problem));
+    this.#advance();
+  }
+
+  messageEnded(): void {
+    this.#wholeMessageKnown = true;
+    this.#advance();
+  }
+
+  async results(): Promise<ToolResultBlock[]> {
+    while (this.#nextToYield < this.#entries.length) {
+      await new Promise<void>((resolve) => {
+        this.#onSettled = resolve;
+      });
+    }
+    return this.#entries.flatMap((entry) => (entry.result ? [entry.result] : []));
+  }
+
+  interrupt(why = "the user interrupted"): void {
+    const notBegunText = `Not run: ${why} before this call started.`;
+    const sentence = why.charAt(0).toUpperCase() + why.slice(1);
+    const interruptedText = `${sentence} before this call finished. What it had done until then may stand.`;
+    this.#refusal ??= notBegunText;
+    for (const entry of this.#executing()) {
+      if (!entry.begun) stop(entry, notBegunText);
+      else if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText);
+    }
+    this.#advance();
+  }
+
+  async discard(reason: string): Promise<void> {
+    this.#discarded = true;
+    this.#refusal ??= reason;
+    for (const entry of this.#executing()) stop(entry, reason);
+    this.#advance();
+    await this.results();
+  }
+
+  #executing(): Entry[] {
+    return this.#entries.filter(({ state }) => state === "executing");
   }
 
   /** Starts, in order of arrival, every call that can start now. */
-  function advance(): void {
-    if (options.scope.cancelled) refusal ??= `Not run: ${reasonOf(options.scope.signal)}.`;
-    for (let entry = entries[nextToStart]; entry !== undefined; entry = entries[nextToStart]) {
+  #advance(): void {
+    if (this.#scope.cancelled) this.#refusal ??= `Not run: ${reasonOf(this.#scope)}.`;
+    for (;;) {
+      const entry = this.#entries[this.#nextToStart];
+      if (entry === undefined) return;
       if (entry.state === "queued") {
-        if (refusal !== undefined) complete(entry, errorResult(entry.call, refusal));
-        else if (mayStart(entry)) void start(entry);
+        if (this.#refusal !== undefined) this.#complete(entry, errorResult(entry.call, this.#refusal));
+        else if (this.#mayStart(entry)) void this.#start(entry);
         else return;
       }
-      nextToStart++;
+      this.#nextToStart++;
     }
   }
 
-  function mayStart({ tool, bound }: Entry): boolean {
+  #mayStart({ tool, bound }: Entry): boolean {
     if (tool === undefined || bound === undefined) return false;
-    if (!wholeMessageKnown && (tool.needsWholeMessage || !options.startWhileStreaming)) return false;
-    if (!bound.isConcurrencySafe) return executing.size === 0;
-    return !exclusiveRuns && inLane[tool.lane] < options.limits[tool.lane];
-  }
-
-  function enter(entry: Entry): void {
-    executing.add(entry);
-    if (entry.tool) inLane[entry.tool.lane]++;
-    exclusiveRuns = entry.bound?.isConcurrencySafe === false;
-  }
-
-  function leave(entry: Entry): void {
-    executing.delete(entry);
-    if (entry.tool) inLane[entry.tool.lane]--;
-    exclusiveRuns = false;
+    const { startCallsWhileStreaming, concurrency } = this.#run.limits;
+    if (!this.#wholeMessageKnown && (tool.needsWholeMessage || !startCallsWhileStreaming)) return false;
+    if (!bound.isConcurrencySafe) return this.#running.tool + this.#running.agent === 0;
+    return !this.#exclusiveRuns && this.#running[tool.lane] < concurrency[tool.lane];
   }
 
   // Never rejects: whatever happens in a call becomes its result.
-  async function start(entry: Entry): Promise<void> {
-    entry.state = "executing";
-    entry.startedMs = options.clock.monotonicMs();
-    entry.scope = options.scope.child();
-    enter(entry);
+  async #start(entry: Entry): Promise<void> {
+    const { clock } = this.#run.world;
+    const { call, tool } = entry;
+    const scope = this.#enter(entry);
+    const patience = createPatience(clock, scope);
     let result: ToolResultBlock;
     let failsSiblings = false;
     try {
-      const outcome = await execute(entry, entry.scope);
+      // Done with when the call begins, so that only one frame waits for it.
+      const admitted = await this.#admit(entry, scope, patience);
+      const outcome = admitted.allowed ? await patience.waitFor(admitted.running) : admitted.outcome;
       failsSiblings = outcome.failsSiblings ?? false;
       entry.output = outcome.output;
-      result = await answerOf({
-        call: entry.call,
-        tool: entry.tool,
-        outcome,
-        context: contextOf(entry, entry.scope),
-      });
+      result = await answerOf({ call, tool, outcome, context: this.#contextOf(call, scope) });
     } catch (error) {
       failsSiblings = error instanceof ToolFailure && error.failsSiblings;
-      result = errorResult(
-        entry.call,
-        wasStopped(entry.scope, error) ? stoppedText(entry, error) : failureText(error),
-        contextOf(entry, entry.scope),
-      );
+      const text = wasStopped(scope, error) ? stoppedText(entry, error) : failureText(error);
+      result = errorResult(call, text, this.#contextOf(call, scope));
     }
-    entry.scope.release();
-    leave(entry);
-    entry.durationMs = options.clock.monotonicMs() - entry.startedMs;
-    keepResult(entry, result);
-    if (failsSiblings) stopSiblings(entry);
-    complete(entry, result);
-    advance();
+    patience.release();
+    this.#leave(entry);
+    entry.durationMs = clock.monotonicMs() - entry.startedMs;
+    this.#keepResult(entry, result);
+    if (failsSiblings) this.#stopSiblings(entry);
+    this.#complete(entry, result);
+    this.#advance();
   }
 
-  async function execute(entry: Entry, scope: Scope): Promise<ToolOutcome> {
-    const patience = createPatience(options.clock, scope.signal);
-    try {
-      return await runCall(entry, { scope, patience });
-    } finally {
-      patience.release();
-    }
+  #enter(entry: Entry): Scope {
+    const scope = this.#scope.child();
+    entry.state = "executing";
+    entry.startedMs = this.#run.world.clock.monotonicMs();
+    entry.scope = scope;
+    if (entry.tool) this.#running[entry.tool.lane]++;
+    this.#exclusiveRuns = entry.bound?.isConcurrencySafe === false;
+    return scope;
   }
 
-  async function runCall(
-    entry: Entry,
-    { scope, patience }: { scope: Scope; patience: Patience },
-  ): Promise<ToolOutcome> {
+  #leave(entry: Entry): void {
+    entry.scope?.release();
+    if (entry.tool) this.#running[entry.tool.lane]--;
+    this.#exclusiveRuns = false;
+  }
+
+  /** Asks for permission, makes sure that the call is known before it has effects, and begins it. */
+  async #admit(entry: Entry, scope: Scope, patience: Patience): Promise<Admitted> {
     const { call, tool, bound } = entry;
     if (tool === undefined || bound === undefined)
       throw new Error(`${call.name} was started without being bound`);
-    const context = contextOf(entry, scope);
-    const verdict = await patience.waitFor(options.gate({ tool, call, bound, context }));
-    if (!verdict.allowed) {
-      options.emit({ type: "call-denied", call, reason: verdict.message });
-      return { content: verdict.message, isError: true, output: undefined };
-    }
-    throwIfCancelled(scope.signal);
-    if (!bound.isReadOnly) {
-      await options.makeDurable(call);
-      throwIfCancelled(scope.signal);
-    }
-    entry.begun = true;
-    options.emit({ type: "call-start", call });
-    const report = (progress: ToolProgress) => {
-      // What an abandoned call still says is of no interest.
-      if (entry.state !== "executing") return;
-      options.emit({ type: "call-progress", toolUseId: call.id, toolName: tool.name, progress });
-    };
-    return await patience.waitFor(
-      bound.run({ ...context, report, ...(verdict.targets && { judgedTargets: verdict.targets }) }),
+    const verdict = await patience.waitFor(
+      this.#run.gate({ tool, call, bound, context: this.#contextOf(call, scope) }),
     );
+    if (!verdict.allowed) {
+      this.#watcher.emit({ type: "call-denied", call, reason: verdict.message });
+      return { allowed: false, outcome: { content: verdict.message, isError: true, output: undefined } };
+    }
+    throwIfCancelled(scope);
+    if (!bound.isReadOnly) {
+      await this.#watcher.makeDurable(call);
+      throwIfCancelled(scope);
+    }
+    const report = (progress: ToolProgress) => this.#report(entry, progress);
+    const context = this.#contextOf(call, scope, { report, judgedTargets: verdict.targets });
+    entry.begun = true;
+    this.#watcher.emit({ type: "call-start", call });
+    return { allowed: true, running: bound.run(context) };
+  }
+
+  #report(entry: Entry, progress: ToolProgress): void {
+    // What an abandoned call still says is of no interest.
+    if (entry.state !== "executing") return;
+    const { id: toolUseId, name } = entry.call;
+    this.#watcher.emit({ type: "call-progress", toolUseId, toolName: entry.tool?.name ?? name, progress });
+  }
+
+  #contextOf(call: ToolUseBlock, scope: Scope, more?: CallDetails): ToolContext {
+    const { world, agent } = this.#run;
+    const { report, judgedTargets } = more ?? {};
+    return createToolContext({ world, agent, scope, toolUseId: call.id, report, judgedTargets });
   }
 
   /** The message that carries the result will be recorded too, so a failure here loses nothing. */
-  function keepResult(entry: Entry, result: ToolResultBlock): void {
-    if (entry.bound?.isReadOnly !== false || discarded) return;
+  #keepResult(entry: Entry, result: ToolResultBlock): void {
+    if (entry.bound?.isReadOnly !== false || this.#discarded) return;
     try {
-      options.recordResult(result);
+      this.#watcher.recordResult(result);
     } catch {
       // Whoever records the message is told.
     }
   }
 
-  function contextOf(entry: Entry, scope: Scope): ToolContext {
-    return options.contextOf(entry.call, scope.signal);
-  }
-
-  function complete(entry: Entry, result: ToolResultBlock): void {
+  #complete(entry: Entry, result: ToolResultBlock): void {
     entry.result = result;
     entry.state = "completed";
-    handOut();
+    this.#handOut();
   }
 
   /** LO-23: in the order of the calls, whatever the order of completion. */
-  function handOut(): void {
-    for (let entry = entries[nextToYield]; entry?.state === "completed"; entry = entries[nextToYield]) {
+  #handOut(): void {
+    for (;;) {
+      const entry = this.#entries[this.#nextToYield];
+      if (entry?.state !== "completed") break;
       entry.state = "yielded";
-      nextToYield++;
+      this.#nextToYield++;
       const { call, result, output, durationMs } = entry;
-      if (result && !discarded) options.emit({ type: "call-end", call, result, output, durationMs });
+      if (result && !this.#discarded)
+        this.#watcher.emit({ type: "call-end", call, result, output, durationMs });
     }
-    if (nextToYield === entries.length) onSettled?.();
+    if (this.#nextToYield === this.#entries.length) this.#onSettled?.();
   }
 
   /** LO-24: commands of one message build on each other. */
-  function stopSiblings(failed: Entry): void {
+  #stopSiblings(failed: Entry): void {
     const cause = describeCall(failed.call);
-    refusal ??= `Not run: ${cause} failed, and it came before this call in the same message.`;
-    for (const entry of executing) {
+    this.#refusal ??= `Not run: ${cause} failed, and it came before this call in the same message.`;
+    for (const entry of this.#executing())
       if (entry.tool === failed.tool) stop(entry, `Stopped: ${cause} failed in the same message.`);
-    }
   }
+}
 
-  function stop(entry: Entry, text: string): void {
-    entry.stopped ??= text;
-    entry.scope?.cancel(text);
-  }
-
-  return {
-    add,
-    messageEnded() {
-      wholeMessageKnown = true;
-      advance();
-    },
-    async results() {
-      while (nextToYield < entries.length) {
-        await new Promise<void>((resolve) => {
-          onSettled = resolve;
-        });
-      }
-      return entries.flatMap((entry) => (entry.result ? [entry.result] : []));
-    },
-    interrupt(why = "the user interrupted") {
-      const notBegunText = `Not run: ${why} before this call started.`;
-      const sentence = why.charAt(0).toUpperCase() + why.slice(1);
-      const interruptedText = `${sentence} before this call finished. What it had done until then may stand.`;
-      refusal ??= notBegunText;
-      for (const entry of [...executing]) {
-        if (!entry.begun) stop(entry, notBegunText);
-        else if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText);
-      }
-      advance();
-    },
-    async discard(reason) {
-      discarded = true;
-      refusal ??= reason;
-      for (const entry of [...executing]) stop(entry, reason);
-      advance();
-      await this.results();
-    },
-  };
+function stop(entry: Entry, text: string): void {
+  entry.stopped ??= text;
+  entry.scope?.cancel(text);
 }
 
 /** `bind` promises not to throw, but a tool comes from anywhere, and a call without a result would end the run. */
@@ -324,7 +356,7 @@ function wasStopped(scope: Scope, error: unknown): boolean {
 }
 
 function stoppedText({ stopped, scope }: Entry, error: unknown): string {
-  const reason = scope?.cancelled ? reasonOf(scope.signal) : messageOf(error);
+  const reason = scope?.cancelled ? reasonOf(scope) : messageOf(error);
   return (
     stopped ?? `This call was stopped before it finished: ${reason}. What it had done until then may stand.`
   );

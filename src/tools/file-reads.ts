@@ -10,14 +10,30 @@ export interface FileReads {
 }
 
 export function createFileReads(seen: Iterable<readonly [string, string]> = []): FileReads {
-  const hashes = new Map(seen);
-  return {
-    record(path, hash) {
-      hashes.delete(path);
-      hashes.set(path, hash);
-    },
-    hashOf: (path) => hashes.get(path),
-    paths: () => [...hashes.keys()],
-    copy: () => createFileReads(hashes),
-  };
+  const reads = new HashedReads();
+  for (const [path, hash] of seen) reads.record(path, hash);
+  return reads;
+}
+
+/** A class, and empty at first: every agent has one. */
+class HashedReads implements FileReads {
+  #hashes: Map<string, string> | undefined;
+
+  record(path: string, hash: string): void {
+    this.#hashes ??= new Map();
+    this.#hashes.delete(path);
+    this.#hashes.set(path, hash);
+  }
+
+  hashOf(path: string): string | undefined {
+    return this.#hashes?.get(path);
+  }
+
+  paths(): string[] {
+    return [...(this.#hashes?.keys() ?? [])];
+  }
+
+  copy(): FileReads {
+    return createFileReads(this.#hashes);
+  }
 }

@@ -1,3 +1,4 @@
+import type { Scope } from "../base/cancellation.ts";
 import type { Redactor } from "../base/secrets.ts";
 import type { World } from "../base/world.ts";
 import type { RunSource, ToolProgress } from "../contracts/event.ts";
@@ -6,18 +7,51 @@ import type { FileReads } from "./file-reads.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** What a call is given. It reaches the outside only through `world` and stops when `signal` fires. */
-export interface ToolContext {
+export interface ToolContext extends CallDetails {
   readonly world: World;
   readonly signal: AbortSignal;
+  /** The same as `signal`, for whoever starts something below this call. */
+  readonly scope: Scope;
   readonly toolUseId: string;
   readonly agent: AgentScope;
+}
+
+/** What is known of a call only when it runs. */
+export interface CallDetails {
   /** Tells what happens meanwhile. Absent: nobody listens. */
-  readonly report?: (progress: ToolProgress) => void;
+  readonly report?: ((progress: ToolProgress) => void) | undefined;
   /**
    * Where the paths in the input led, links resolved, when the call was judged. A tool that opens or writes a file
    * makes sure that it is one of these: a link may have been exchanged since (PE-4).
    */
-  readonly judgedTargets?: readonly string[];
+  readonly judgedTargets?: readonly string[] | undefined;
+}
+
+export function createToolContext(call: Omit<ToolContext, "signal">): ToolContext {
+  return new CallContext(call);
+}
+
+/** A class, so that a signal is made only for tools that use it. */
+class CallContext implements ToolContext {
+  readonly world: World;
+  readonly scope: Scope;
+  readonly toolUseId: string;
+  readonly agent: AgentScope;
+  readonly report: CallDetails["report"];
+  readonly judgedTargets: CallDetails["judgedTargets"];
+
+  constructor(call: Omit<ToolContext, "signal">) {
+    this.world = call.world;
+    this.scope = call.scope;
+    this.toolUseId = call.toolUseId;
+    this.agent = call.agent;
+    this.report = call.report;
+    this.judgedTargets = call.judgedTargets;
+  }
+
+  get signal(): AbortSignal {
+    return this.scope.signal;
+  }
 }
 
 /** What belongs to one agent and to no other (SP-16). Built in one place, by whoever starts the agent. */
@@ -29,7 +63,7 @@ export interface AgentScope {
   /** Where the agent works: its shell may move `current`, the roots stay. */
   readonly folder: WorkingFolder;
   /** Whether no rule keeps this file from being read: asked by tools that come across many. Absent: none does. */
-  readonly mayRead?: (path: string) => Promise<boolean>;
+  readonly mayRead?: (path: string, agent: AgentScope) => Promise<boolean>;
   readonly fileReads: FileReads;
   readonly results: ResultStore;
   readonly todos: TodoList;

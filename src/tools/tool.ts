@@ -114,24 +114,41 @@ export function defineTool<Schema extends z.ZodType<Record<string, unknown>>, Ou
       // Zod would compile a parser for each schema; a tool is called too seldom for that to pay.
       const parsed = spec.input.safeParse(raw, { jitless: true });
       if (!parsed.success) return { ok: false, problem: describeProblems(spec.name, parsed.error) };
-      const input = parsed.data;
-      const isReadOnly = spec.isReadOnly?.(input) ?? false;
-      return {
-        ok: true,
-        input,
-        isReadOnly,
-        isConcurrencySafe: spec.isConcurrencySafe?.(input) ?? isReadOnly,
-        checkPermissions: async (context) => spec.checkPermissions?.(input, context),
-        async run(context) {
-          const output = await spec.call(input, context);
-          const result = spec.toResult(output);
-          if (typeof result === "string" || Array.isArray(result))
-            return { content: result, isError: false, output };
-          return { ...result, output };
-        },
-      };
+      return new TypedCall(spec, parsed.data);
     },
   };
+}
+
+/** A class, since one lives as long as its call: thousands of agents are calls. */
+class TypedCall<Schema extends z.ZodType<Record<string, unknown>>, Output> implements BoundCall {
+  readonly ok = true;
+  readonly input: z.infer<Schema>;
+  readonly isReadOnly: boolean;
+  readonly isConcurrencySafe: boolean;
+  readonly #spec: ToolSpec<Schema, Output>;
+
+  constructor(spec: ToolSpec<Schema, Output>, input: z.infer<Schema>) {
+    this.#spec = spec;
+    this.input = input;
+    this.isReadOnly = spec.isReadOnly?.(input) ?? false;
+    this.isConcurrencySafe = spec.isConcurrencySafe?.(input) ?? this.isReadOnly;
+  }
+
+  async checkPermissions(context: ToolContext): Promise<PermissionDecision | undefined> {
+    return this.#spec.checkPermissions?.(this.input, context);
+  }
+
+  async run(context: ToolContext): Promise<ToolOutcome> {
+    // Not awaited here: as long as the tool is at work, nothing of this waits with it.
+    return this.#spec.call(this.input, context).then((output) => this.#outcome(output));
+  }
+
+  #outcome(output: Output): ToolOutcome {
+    const result = this.#spec.toResult(output);
+    if (typeof result === "string" || Array.isArray(result))
+      return { content: result, isError: false, output };
+    return { ...result, output };
+  }
 }
 
 function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {

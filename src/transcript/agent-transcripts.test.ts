@@ -259,6 +259,73 @@ describe("the transcripts of agents", () => {
     expect(await uuidsAfter("a1")).toEqual(["1", "2"]);
   });
 
+  it("begin a line of their own behind a cut one", async () => {
+    const first = open();
+    await first.create(meta("a1")).close();
+    await first.close();
+    const path = join(folder, "agent-a1.jsonl");
+    await nodeWorld.files.writeFile(path, `${readFileSync(path, "utf8")}{"type":"mess`);
+    const second = open();
+    const { writer } = await second.reopen("a1");
+    writer.append(message("2"));
+    await writer.close();
+    await second.close();
+    const lines = readFileSync(path, "utf8").split("\n");
+    expect(lines.slice(1)).toEqual(['{"type":"mess', JSON.stringify(message("2")), ""]);
+  });
+
+  it("are put right when the system has kept the length of a file and not what was in it", async () => {
+    const first = open();
+    const writer = first.create(meta("a1"));
+    writer.append(message("1"));
+    await writer.close();
+    await first.list();
+    await nodeWorld.files.writeFile(join(folder, "agent-a1.jsonl"), Buffer.alloc(10_000));
+    const { loaded } = await open().reopen("a1");
+    expect(uuidsOf(loaded.messages)).toEqual(["1"]);
+    expect(loaded.problems).toEqual([]);
+  });
+
+  it("acknowledge nothing that is still queued in a full journal while a new one is taken into use", async () => {
+    let letOpen = () => {};
+    const mayOpen = new Promise<void>((resolve) => {
+      letOpen = resolve;
+    });
+    let isFull = false;
+    let failedWrites = 0;
+    const files: FileSystem = {
+      ...nodeWorld.files,
+      async open(path, mode, options) {
+        if (path.endsWith("journal-2.jsonl")) await mayOpen;
+        const handle = await nodeWorld.files.open(path, mode, options);
+        if (!path.endsWith("journal-1.jsonl")) return handle;
+        return {
+          ...handle,
+          async write(data, position) {
+            if (isFull) {
+              failedWrites++;
+              throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+            }
+            await handle.write(data, position);
+          },
+        };
+      },
+    };
+    const transcripts = open({ files, maxBytes: 1 });
+    const writer = transcripts.create(meta("a1"));
+    await writer.durable();
+    writer.append(message("1"));
+    isFull = true;
+    letOpen();
+    // The old one is written to its end when the new one is in use.
+    await expect.poll(() => failedWrites).toBe(1);
+    await expect(writer.durable()).rejects.toMatchObject({ code: "journal-unwritable" });
+    isFull = false;
+    writer.append(message("2"));
+    await writer.durable();
+    expect(await uuidsAfter("a1")).toEqual(["1", "2"]);
+  });
+
   it("start a journal anew when it is full, also while agents write", async () => {
     const transcripts = open({ maxBytes: 2_000 });
     const writers = ["a1", "a2", "a3"].map((id) => transcripts.create(meta(id)));
@@ -375,6 +442,26 @@ describe("a crash of process or machine at any operation", () => {
       }
       expect(crashes * stride).toBeGreaterThan(40);
     });
+
+  it("while files are made from a journal loses nothing either", async () => {
+    for (let diesAt = 1; ; diesAt += 1) {
+      await nodeWorld.files.remove(join(folder, ".."), { recursive: true, force: true });
+      const transcripts = open();
+      const writers = ["a1", "a2"].map((id) => transcripts.create(meta(id)));
+      for (const writer of writers) {
+        writer.append(prefix("be good"));
+        writer.append(message("1"));
+        await writer.durable();
+      }
+      const files = createVolatileFiles(nodeWorld.files, { diesAt });
+      await open({ files })
+        .list()
+        .catch(() => {});
+      await files.losePower();
+      await expectAllThere(new Map(["a1", "a2"].map((id) => [id, ["1"]])));
+      if (!files.isDead) break;
+    }
+  });
 
   it("while what an earlier crash left is put right loses nothing either", async () => {
     for (let diesAt = 1; ; diesAt += stride) {

@@ -51,36 +51,24 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
   const journal = createSharedJournal({ ...options, syncFiles: behind.sync });
   let closed = false;
 
-  /** Only what is on disk is acknowledged: the line, and the prefix that it names. */
-  async function durable(lane: Lane): Promise<void> {
-    if (closed) return;
-    const prefix = prefixes.written();
-    await (prefix === undefined ? journal.durable() : Promise.all([prefix, journal.durable()]));
-    behind.release(lane);
-  }
-
-  function writerOf(lane: Lane): TranscriptWriter {
-    return {
-      get path() {
-        return transcriptPath(folder, lane.agentId);
-      },
-      append(record) {
-        // Whoever closed the session wanted its end: what is late is not recorded.
-        if (closed || lane.ended) return;
-        const json = JSON.stringify(storedForm(record, prefixes));
-        journal.append(lane.agentId, behind.add(lane, json), json);
-      },
-      durable: () => durable(lane),
-      async close() {
-        if (closed || lane.ended) return;
-        try {
-          await durable(lane);
-        } finally {
-          behind.end(lane);
-        }
-      },
-    };
-  }
+  const files: AgentFiles = {
+    folder,
+    get closed() {
+      return closed;
+    },
+    append(lane, record) {
+      const json = JSON.stringify(storedForm(record, prefixes));
+      journal.append(lane.agentId, behind.add(lane, json), json);
+    },
+    /** Only what is on disk is acknowledged: the line, and the prefix that it names. */
+    async durable(lane) {
+      const prefix = prefixes.written();
+      await (prefix === undefined ? journal.durable() : Promise.all([prefix, journal.durable()]));
+      behind.release(lane);
+    },
+    end: behind.end,
+  };
+  const writerOf = (lane: Lane) => new AgentWriter(files, lane);
 
   async function load(agentId: string): Promise<LoadedTranscript | undefined> {
     const lane = behind.lane(agentId);
@@ -227,4 +215,47 @@ function runningAgent(agentId: string): CadreError {
     message: `The agent ${agentId} is running, so it cannot be resumed. Wait for its end.`,
     data: { agentId },
   });
+}
+
+/** What the writers of all agents share. */
+interface AgentFiles {
+  readonly folder: string;
+  readonly closed: boolean;
+  append(lane: Lane, record: TranscriptRecord): void;
+  durable(lane: Lane): Promise<void>;
+  end(lane: Lane): void;
+}
+
+/** A class, since there is one for every agent that lives. */
+class AgentWriter implements TranscriptWriter {
+  readonly #files: AgentFiles;
+  readonly #lane: Lane;
+
+  constructor(files: AgentFiles, lane: Lane) {
+    this.#files = files;
+    this.#lane = lane;
+  }
+
+  get path(): string {
+    return transcriptPath(this.#files.folder, this.#lane.agentId);
+  }
+
+  append(record: TranscriptRecord): void {
+    // Whoever closed the session wanted its end: what is late is not recorded.
+    if (this.#files.closed || this.#lane.ended) return;
+    this.#files.append(this.#lane, record);
+  }
+
+  async durable(): Promise<void> {
+    if (!this.#files.closed) await this.#files.durable(this.#lane);
+  }
+
+  async close(): Promise<void> {
+    if (this.#files.closed || this.#lane.ended) return;
+    try {
+      await this.durable();
+    } finally {
+      this.#files.end(this.#lane);
+    }
+  }
 }

@@ -238,8 +238,12 @@ describe("what mending adds at the end of a history", () => {
     const again = await load([...cut, ...recorded]);
     expect(again.messages).toEqual(loaded.messages);
     expect(again.added).toEqual([]);
-    const twice = await load([...cut, ...recorded, ...recorded.slice(1)]);
-    expect(twice.messages).toEqual(loaded.messages);
+  });
+
+  it("does no harm when it is recorded twice", async () => {
+    const once = [head, message("1", "user", [text("go")]), message("2", "assistant", [text("well")])];
+    const { messages } = await load([...once, ...once.slice(2)]);
+    expect(messages.map(({ uuid }) => uuid)).toEqual(["1", "2"]);
   });
 
   it("stays what it was when somebody went on without recording it", async () => {
@@ -338,6 +342,14 @@ describe("a transcript that is too large to be kept in memory", () => {
     expect(messages[0]?.uuid).toBe("u");
     expect(messages[1]?.uuid).toMatch(/^a/);
     expect(messages.length + droppedMessages).toBe(202);
+  });
+
+  it("does so too when a prompt stands near the end: the work before it is worth more", async () => {
+    const records = [head, message("u", "user", [text("go")]), ...longWork];
+    const { messages } = await keep([...records, message("thanks", "user", [text("thanks")])], 10_000);
+    expect(messages[0]?.uuid).toBe("u");
+    expect(messages.length).toBeGreaterThan(20);
+    expect(messages.at(-1)?.uuid).toBe("thanks");
   });
 
   it("begins with what it was compacted to, if nothing after that is left out", async () => {

@@ -1,4 +1,5 @@
 /** The answers of a plan, in the words of the scripted model. */
+import { createScope } from "../../src/base/cancellation.ts";
 import { ModelError } from "../../src/model/model-error.ts";
 import { eventsOf } from "../../src/model/offline/stream-step.ts";
 import type { Reply, ScriptedCall, ScriptedReply } from "../../src/testing/scripted-model.ts";
@@ -55,7 +56,7 @@ function everyEventOf(plan: ReplyPlan, calls: readonly ScriptedCall[]) {
     messages: [],
     cacheMarks: [],
     maxOutputTokens: 1,
-    signal: new AbortController().signal,
+    scope: createScope(),
   };
   const step = {
     text: plan.text,

@@ -1,4 +1,4 @@
-import type { Clock } from "../world.ts";
+import type { Clock, Timer } from "../world.ts";
 
 /** The longest delay Node accepts; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1;
@@ -10,15 +10,42 @@ export function createNodeClock(): Clock {
       const [seconds, nanoseconds] = process.hrtime();
       return seconds * 1000 + nanoseconds / 1e6;
     },
-    setTimer(delayMs, callback, options) {
-      let timeout: NodeJS.Timeout;
-      const wait = (remainingMs: number) => {
-        const step = Math.min(remainingMs, longestDelayMs);
-        timeout = setTimeout(() => (remainingMs > step ? wait(remainingMs - step) : callback()), step);
-        if (options?.unref) timeout.unref();
-      };
-      wait(Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs));
-      return { cancel: () => clearTimeout(timeout) };
-    },
+    setTimer: (delayMs, callback, options) =>
+      new NodeTimer(Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs), callback, options?.unref ?? false),
   };
+}
+
+class NodeTimer implements Timer {
+  readonly #callback: () => void;
+  readonly #unref: boolean;
+  #remainingMs: number;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(delayMs: number, callback: () => void, unref: boolean) {
+    this.#remainingMs = delayMs;
+    this.#callback = callback;
+    this.#unref = unref;
+    this.#wait();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timeout);
+  }
+
+  #wait(): void {
+    const stepMs = Math.min(this.#remainingMs, longestDelayMs);
+    this.#remainingMs -= stepMs;
+    this.#timeout = setTimeout(fire, stepMs, this);
+    if (this.#unref) this.#timeout.unref();
+  }
+
+  fire(): void {
+    if (this.#remainingMs > 0) this.#wait();
+    else this.#callback();
+  }
+}
+
+/** Handed over with its argument, so that a timer needs no closure of its own. */
+function fire(timer: NodeTimer): void {
+  timer.fire();
 }

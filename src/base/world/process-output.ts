@@ -95,7 +95,7 @@ export function createProcessOutput(stream: Readable | null, clock: Clock): Proc
         else stream.destroy();
       });
     });
-    void endedPromise.then(timer.cancel);
+    void endedPromise.then(() => timer.cancel());
   }
 
   return {

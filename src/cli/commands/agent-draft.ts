@@ -1,4 +1,5 @@
 /** Asks the configured model for an agent: one request, one answer. */
+import { createScope } from "../../base/cancellation.ts";
 import { CadreError } from "../../base/errors.ts";
 import type { World } from "../../base/world.ts";
 import { type Message, textOf } from "../../contracts/message.ts";
@@ -57,7 +58,7 @@ async function answerOf(model: Model, options: Parameters<typeof draftAgent>[0])
     messages: [question],
     cacheMarks: [],
     maxOutputTokens: Math.min(mostOutputTokens, model.maxOutputTokens ?? mostOutputTokens),
-    signal,
+    scope: createScope(signal),
     onRetry: ({ reason }) => options.onWait(reason),
   })) {
     const completed = assembler.accept(event);

@@ -247,7 +247,10 @@ describe("a playbook model", () => {
     const scope = createScope();
     const seen: ModelEvent[] = [];
     const reading = async () => {
-      for await (const event of model.stream({ ...requestOf([user("read on")]), signal: scope.signal })) {
+      for await (const event of model.stream({
+        ...requestOf([user("read on")]),
+        scope: createScope(scope.signal),
+      })) {
         seen.push(event);
         if (seen.length === 2) scope.cancel("enough");
       }
@@ -320,7 +323,7 @@ function requestOf(messages: readonly Message[]): ModelRequest {
     messages: [...messages],
     cacheMarks: [],
     maxOutputTokens: 1_000,
-    signal: new AbortController().signal,
+    scope: createScope(),
   };
 }
 

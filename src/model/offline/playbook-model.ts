@@ -28,10 +28,10 @@ export function createPlaybookModel(options: PlaybookModelOptions): Model {
     id: options.id,
     contextWindow: options.contextWindow ?? defaultContextWindow,
     async *stream(request) {
-      throwIfCancelled(request.signal);
+      throwIfCancelled(request.scope);
       const step = planStep(options, request);
       for (const event of eventsOf(step, { request, model: options.id })) {
-        throwIfCancelled(request.signal);
+        throwIfCancelled(request.scope);
         yield event;
       }
     },

@@ -1,0 +1,107 @@
+/** The first steps of a start: an id, a slot and a budget, a place to work in, and an entry among the tasks. */
+import type { CleanUp } from "../base/clean-up.ts";
+import { noUsage } from "../contracts/usage.ts";
+import type { Budget } from "../loop/budget.ts";
+import { newTaskId, type TaskRun } from "../tasks/registry.ts";
+import { ToolFailure } from "../tools/tool.ts";
+import type { WorkingFolder } from "../tools/tool-context.ts";
+import { workingFolder } from "./agent-folder.ts";
+import type { AgentHost, AgentStart, Contribution } from "./agent-host.ts";
+import { agentLimits } from "./agent-limits.ts";
+import { contribute } from "./contributions.ts";
+import type { SpawnRequest } from "./spawn-request.ts";
+
+export interface PlacedAgent {
+  readonly start: AgentStart;
+  readonly budget: Budget;
+  readonly maxTurns: number | undefined;
+  readonly folder: WorkingFolder;
+  readonly task: TaskRun;
+  /** Of the stage `place`. */
+  readonly contributions: readonly Contribution[];
+}
+
+export async function placeAgent(
+  host: AgentHost,
+  request: SpawnRequest,
+  cleanUp: CleanUp,
+): Promise<PlacedAgent> {
+  const { parent, definition, earlier, isolation } = request;
+  if (earlier) cleanUp.add("its transcript", () => earlier.writer.close());
+  const agentId = earlier?.agentId ?? request.agentId ?? newTaskId("local_agent", host.world.random);
+  const slot = host.slots.take();
+  cleanUp.add("its slot", slot.free);
+  const { maxTurns, budget } = agentLimits({
+    maxTurns: request.maxTurns,
+    definition,
+    setting: host.settings.budgets?.agent,
+  });
+  const scope = request.scope.child();
+  cleanUp.add("its cancellation", () => scope.release());
+
+  const start: AgentStart = {
+    agentId,
+    definition,
+    parent,
+    description: request.description,
+    prompt: request.prompt,
+    cwd: request.cwd ?? parent.agent.folder.root,
+    ...(isolation && { isolation }),
+    scope,
+  };
+  const contributions = await contribute(host.contributors, "place", { start, cleanUp });
+  const ownPlace = contributions.findLast((each) => each.cwd !== undefined)?.cwd;
+  if (isolation !== undefined && ownPlace === undefined)
+    throw new ToolFailure("The agent was not started: there was no worktree for it.", {
+      code: "agent-parameter",
+    });
+  const folder = workingFolder(parent.agent.folder, { ownPlace, cwd: request.cwd });
+  const placed = ownPlace === undefined ? start : { ...start, cwd: ownPlace };
+  return {
+    start: placed,
+    budget: parent.budget.child(budget, { whose: `the agent ${definition.agentType}` }),
+    maxTurns,
+    folder,
+    task: register(host, { request, start: placed, cleanUp }),
+    contributions,
+  };
+}
+
+function register(
+  host: AgentHost,
+  { request, start, cleanUp }: { request: SpawnRequest; start: AgentStart; cleanUp: CleanUp },
+): TaskRun {
+  const { agentId, parent, scope } = start;
+  const task = host.tasks.register(
+    {
+      id: agentId,
+      kind: "local_agent",
+      description: start.description,
+      ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
+      ...(parent.agent.agentId !== undefined && { parentAgentId: parent.agent.agentId }),
+      isBackgrounded: request.isBackground,
+      agent: {
+        agentType: start.definition.agentType,
+        prompt: start.prompt,
+        depth: parent.depth + 1,
+        progress: nothingDone,
+      },
+    },
+    { stop: (reason) => scope.cancel(reason) },
+  );
+  cleanUp.add("its task", () => {
+    // One that never came to run has no other end.
+    task.end({ status: scope.cancelled ? "killed" : "failed", error: "it could not be started" });
+    host.tasks.remove(agentId);
+  });
+  return task;
+}
+
+const nothingDone = { toolUses: 0, usage: noUsage, lastActivities: [] };
+
+const defaultMaxDepth = 1;
+
+/** How deep agents may start agents: at 1 only the main one does. */
+export function maxDepthOf({ settings }: Pick<AgentHost, "settings">): number {
+  return settings.maxAgentDepth ?? defaultMaxDepth;
+}
