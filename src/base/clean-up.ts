@@ -13,22 +13,35 @@ export function createCleanUp(): CleanUp {
 
 type Step = () => void | Promise<void>;
 
+/** Chained, the last first: there is one for every agent. */
+interface Link {
+  readonly what: string;
+  readonly step: Step;
+  readonly before: Link | undefined;
+}
+
 class UndoList implements CleanUp {
-  readonly #steps: { what: string; step: Step }[] = [];
+  #last: Link | undefined;
 
   add(what: string, step: Step): void {
-    this.#steps.push({ what, step });
+    this.#last = { what, step, before: this.#last };
   }
 
   async run(): Promise<readonly string[]> {
     const failures: string[] = [];
-    for (let last = this.#steps.pop(); last !== undefined; last = this.#steps.pop()) {
+    for (let link = this.#take(); link !== undefined; link = this.#take()) {
       try {
-        await last.step();
+        await link.step();
       } catch (error) {
-        failures.push(`${last.what}: ${messageOf(error)}`);
+        failures.push(`${link.what}: ${messageOf(error)}`);
       }
     }
     return failures;
+  }
+
+  #take(): Link | undefined {
+    const link = this.#last;
+    this.#last = link?.before;
+    return link;
   }
 }

@@ -77,12 +77,14 @@ class Turn implements RunningTurn, Listener {
     this.loop = loop;
     this.state = state;
     this.scope = loop.scope.child();
-    this.end = driveTurn(this).finally(() => {
-      this.#ended = true;
-      this.events.close();
-    });
+    this.end = driveTurn(this);
     // Whoever reads the events awaits it afterwards; until then a rejection must not count as unhandled.
-    this.end.catch(() => {});
+    this.end.catch(ignore);
+  }
+
+  ended(): void {
+    this.#ended = true;
+    this.events.close();
   }
 
   emit(event: LoopEvent): void {
@@ -91,38 +93,55 @@ class Turn implements RunningTurn, Listener {
 
   async leave(): Promise<void> {
     if (!this.#ended) this.scope.cancel("nobody reads this run any longer");
-    await this.end.catch(() => {});
+    await this.end.catch(ignore);
     this.scope.release();
   }
 }
 
+const ignore = () => {};
+
 async function driveTurn(turn: Turn): Promise<TurnEnd> {
-  const { loop, scope } = turn;
-  for (let tries = 1; ; tries++) {
-    // Everything that this request will say must be on disk before it is said (TA-22).
-    await loop.transcript.durable();
-    const attempt = new Attempt({ loop, scope, listener: turn });
-    let response: Response;
-    try {
-      response = await attempt.ask({ isRetry: tries > 1 });
-      charge(turn, attempt, response);
-      if (stands(response)) return await conclude(turn, attempt, response);
-      await attempt.executor.discard("the message it stood in was cut off and is asked for again");
-    } finally {
-      attempt.release();
+  try {
+    for (let tries = 1; ; tries++) {
+      // Everything that this request will say must be on disk before it is said (TA-22).
+      await turn.loop.transcript.durable();
+      const attempt = new Attempt({ loop: turn.loop, scope: turn.scope, listener: turn });
+      let response: Response;
+      try {
+        response = await attempt.ask({ isRetry: tries > 1 });
+        charge(turn, attempt, response);
+        if (stands(response)) return await conclude(turn, attempt, response);
+        await attempt.executor.discard("the message it stood in was cut off and is asked for again");
+      } finally {
+        attempt.release();
+      }
+      const end = await endOrWait(turn, { error: errorOf(response), began: attempt.began, tries });
+      if (end) return end;
     }
-    const error =
-      response.brokenBy instanceof Error ? response.brokenBy : new Error(messageOf(response.brokenBy));
-    if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
-    // What fails before it begins was asked for again by the gateway, as long as there was hope.
-    if (!attempt.began || !mayAskAgain(error, tries)) return { kind: "failed", error };
-    turn.emit({ type: "response-discard", reason: error.message });
-    const exhausted = admitRequest(loop, turn.state, { beginsTurn: false });
-    if (exhausted) return { kind: "exhausted", end: exhausted };
-    const delayMs = retryDelayMs({ tries, random: loop.world.random });
-    turn.emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
-    if (!(await waited(turn, delayMs))) return aborted(turn, "streaming");
+  } finally {
+    turn.ended();
   }
+}
+
+/** An answer broke off: the end of the turn, unless it is worth asking again, after a while. */
+async function endOrWait(
+  turn: Turn,
+  { error, began, tries }: { error: Error; began: boolean; tries: number },
+): Promise<TurnEnd | undefined> {
+  const { loop } = turn;
+  if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
+  // What fails before it begins was asked for again by the gateway, as long as there was hope.
+  if (!began || !mayAskAgain(error, tries)) return { kind: "failed", error };
+  turn.emit({ type: "response-discard", reason: error.message });
+  const exhausted = admitRequest(loop, turn.state, { beginsTurn: false });
+  if (exhausted) return { kind: "exhausted", end: exhausted };
+  const delayMs = retryDelayMs({ tries, random: loop.world.random });
+  turn.emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
+  return (await waited(turn, delayMs)) ? undefined : aborted(turn, "streaming");
+}
+
+function errorOf({ brokenBy }: Response): Error {
+  return brokenBy instanceof Error ? brokenBy : new Error(messageOf(brokenBy));
 }
 
 /**

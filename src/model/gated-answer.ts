@@ -1,5 +1,5 @@
 /** One request on its way through the gateway. */
-import { sleep, throwIfCancelled } from "../base/cancellation.ts";
+import { type Scope, sleep, throwIfCancelled } from "../base/cancellation.ts";
 import { isCancelled } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
 import type { ModelEvent } from "../contracts/event.ts";
@@ -38,12 +38,20 @@ type Step = IteratorResult<ModelEvent, undefined>;
  * The answer to one request, which is sent when it is first asked for an event. By hand, not as a generator: a request
  * spends most of its life waiting, and there may be thousands.
  */
-export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined> {
+export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>, PatientCaller {
+  readonly lane: Lane;
+  readonly scope: Scope;
+  readonly onRetry: ModelRequest["onRetry"];
+  readonly startedMs: number;
+  wasSent: boolean;
+  tries = 0;
+  knowsOfPause = false;
+  waitsInVainSinceMs: number | undefined;
+  ownFailures = 0;
+  answersSeen = -1;
   readonly #account: Account;
   readonly #model: Model;
   readonly #request: ModelRequest;
-  readonly #caller: PatientCaller;
-  readonly #startedMs: number;
   #slot: Slot<PatientCaller> | undefined;
   #answer: AsyncIterator<ModelEvent, unknown> | undefined;
   #outcome: RequestEnd["outcome"] = "cancelled";
@@ -57,8 +65,15 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     this.#model = model;
     this.#request = request;
     this.#modelId = model.id;
-    this.#caller = account.patience.callerOf(request, account.laneOf(model.id));
-    this.#startedMs = account.clock.monotonicMs();
+    this.lane = account.laneOf(model.id);
+    this.scope = request.scope;
+    this.onRetry = request.onRetry;
+    this.startedMs = account.clock.monotonicMs();
+    this.wasSent = request.isRetry === true;
+  }
+
+  onPaused(): void {
+    this.#account.patience.tellPause(this);
   }
 
   [Symbol.asyncIterator](): this {
@@ -87,10 +102,10 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
   /** Waits for its turn, and for the first event. */
   async #enter(): Promise<Step> {
     try {
-      throwIfCancelled(this.#request.scope);
+      throwIfCancelled(this.scope);
       const { admission } = this.#account;
-      this.#slot = admission.enterNow(this.#caller) ?? (await admission.enter(this.#caller));
-      this.#caller.tries += 1;
+      this.#slot = admission.enterNow(this) ?? (await admission.enter(this));
+      this.tries += 1;
       this.#answer = this.#model.stream(this.#request)[Symbol.asyncIterator]();
     } catch (error) {
       return this.#giveUp(error);
@@ -123,7 +138,7 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
       if (this.#began) this.#account.onCut();
       const delayMs = this.#account.patience.judge(this.#slot, { error, began: this.#began });
       this.#leave();
-      if (delayMs > 0) await sleep(this.#account.clock, delayMs, this.#request.scope);
+      if (delayMs > 0) await sleep(this.#account.clock, delayMs, this.scope);
     } catch (reason) {
       return this.#giveUp(reason);
     }
@@ -146,14 +161,13 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     if (this.#ended) return;
     this.#ended = true;
     this.#leave();
-    const ms = this.#account.clock.monotonicMs() - this.#startedMs;
-    const { tries } = this.#caller;
+    const ms = this.#account.clock.monotonicMs() - this.startedMs;
     this.#account.onRequestEnd?.({
       modelId: this.#modelId,
       usage: this.#usage,
       outcome: this.#outcome,
       ms,
-      tries,
+      tries: this.tries,
     });
   }
 }

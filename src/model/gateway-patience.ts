@@ -1,7 +1,6 @@
 /** How long it is worth waiting: after each failure whether to ask again, or to give up and say why. */
 import type { Clock, Random } from "../base/world.ts";
 import type { Admission, Caller, Slot } from "./gateway-admission.ts";
-import type { Lane } from "./gateway-lane.ts";
 import type { ModelRequest } from "./model.ts";
 import { ModelError } from "./model-error.ts";
 import { type RetryDelays, retryDelayMs } from "./retry.ts";
@@ -20,7 +19,8 @@ export interface PatientCaller extends Caller {
 }
 
 export interface Patience {
-  callerOf(request: ModelRequest, lane: Lane): PatientCaller;
+  /** The model that it asks answers nobody at present: said once. */
+  tellPause(caller: PatientCaller): void;
   /**
    * Tells the account of a failure, and answers with how long the caller should wait before it enters again.
    * Throws what the caller shall see, if it should not.
@@ -76,23 +76,9 @@ export function createPatience(options: {
   };
 
   return {
-    callerOf(request, lane) {
-      const caller: PatientCaller = {
-        lane,
-        scope: request.scope,
-        onRetry: request.onRetry,
-        startedMs: clock.monotonicMs(),
-        wasSent: request.isRetry === true,
-        tries: 0,
-        knowsOfPause: false,
-        waitsInVainSinceMs: undefined,
-        ownFailures: 0,
-        answersSeen: -1,
-        onPaused() {
-          if (!caller.knowsOfPause && lane.lastError) tell(caller, 0, lane.lastError);
-        },
-      };
-      return caller;
+    tellPause(caller) {
+      const { lastError } = caller.lane;
+      if (!caller.knowsOfPause && lastError) tell(caller, 0, lastError);
     },
     judge(slot, { error, began }) {
       const { caller } = slot;
