@@ -4,6 +4,7 @@ import { isCancelled, messageOf } from "../base/errors.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { TaskEndStatus } from "../contracts/task.ts";
 import { totalTokensOf } from "../contracts/usage.ts";
+import type { Listener } from "../loop/loop-options.ts";
 import { createRunRecorder, type RunRecorder } from "../loop/run-recorder.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { AgentHost } from "./agent-host.ts";
@@ -12,25 +13,31 @@ import type { StartedAgent } from "./start-agent.ts";
 
 const keptActivities = 3;
 
-export class AgentRun {
+export class AgentRun implements Listener {
   readonly #host: AgentHost;
-  readonly #started: StartedAgent;
-  readonly #recorder: RunRecorder;
+  #begun: { readonly started: StartedAgent; readonly recorder: RunRecorder } | undefined;
   #activities: readonly string[] = [];
   #status: TaskEndStatus = "failed";
   #error: string | undefined;
 
-  constructor(host: AgentHost, started: StartedAgent) {
+  constructor(host: AgentHost) {
     this.#host = host;
-    this.#started = started;
-    this.#recorder = createRunRecorder({ clock: host.world.clock, budget: started.context.budget });
+  }
+
+  get begun(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  begin(started: StartedAgent): void {
+    const { clock } = this.#host.world;
+    this.#begun = { started, recorder: createRunRecorder({ clock, budget: started.context.budget }) };
     this.#tellStart();
   }
 
-  see(event: LoopEvent): void {
-    this.#recorder.see(event);
+  emit(event: LoopEvent): void {
+    this.#now.recorder.see(event);
     if (event.type === "model-event") return;
-    const { agentId, request } = this.#started;
+    const { agentId, request } = this.#now.started;
     request.report?.({ type: "agent-event", agentId, event });
     if (event.type === "call-start")
       this.#activities = [...this.#activities.slice(1 - keptActivities), event.call.name];
@@ -39,34 +46,38 @@ export class AgentRun {
 
   /** Nobody hears of its end before that is on disk. */
   async keepEnd(end: LoopEnd): Promise<void> {
-    const { transcript } = this.#started.loop;
-    transcript.append(this.#recorder.record(end));
+    const { transcript } = this.#now.started.loop;
+    transcript.append(this.#now.recorder.record(end));
     await transcript.durable();
   }
 
   /** What was said stands, whatever came after it; where nothing was, the error is the result (SP-21). */
   conclude(end: LoopEnd): CompletedAgent {
-    if (end.reason === "aborted") throwIfCancelled(this.#started.request.scope);
+    if (end.reason === "aborted") throwIfCancelled(this.#now.started.request.scope);
     const { status, note } = judgeEnd(end);
-    if (status !== "completed" && !hasAnswered(this.#recorder))
+    if (status !== "completed" && !hasAnswered(this.#now.recorder))
       throw new ToolFailure(note ?? "The agent failed.", { code: "agent-failed" });
     this.#status = status;
-    return completed(this.#started, this.#recorder, note);
+    return completed(this.#now.started, this.#now.recorder, note);
   }
 
   /** Throws what its parent shall see as an error. */
   concludeFailure(error: unknown): CompletedAgent {
     if (isCancelled(error)) this.#status = "killed";
     this.#error = messageOf(error);
-    if (isCancelled(error) || !hasAnswered(this.#recorder) || error instanceof ToolFailure) throw error;
-    return completed(this.#started, this.#recorder, `It ended before it was done: ${messageOf(error)}`);
+    if (isCancelled(error) || !hasAnswered(this.#now.recorder) || error instanceof ToolFailure) throw error;
+    return completed(
+      this.#now.started,
+      this.#now.recorder,
+      `It ended before it was done: ${messageOf(error)}`,
+    );
   }
 
   /** Whatever it came to. */
   end(): void {
-    const { agentId, context, request, task } = this.#started;
+    const { agentId, context, request, task } = this.#now.started;
     const { agentType, onEnd } = request.definition;
-    const { text, toolUses, durationMs } = this.#recorder;
+    const { text, toolUses, durationMs } = this.#now.recorder;
     const status = this.#status;
     task.end({ status, result: text, ...(this.#error !== undefined && { error: this.#error }) });
     const totalTokens = totalTokensOf(context.budget.usage);
@@ -79,8 +90,13 @@ export class AgentRun {
     }
   }
 
+  get #now(): { started: StartedAgent; recorder: RunRecorder } {
+    if (this.#begun === undefined) throw new Error("the agent has not begun");
+    return this.#begun;
+  }
+
   #tellStart(): void {
-    const { agentId, context, request } = this.#started;
+    const { agentId, context, request } = this.#now.started;
     request.report?.({
       type: "agent-start",
       agentId,
@@ -94,8 +110,8 @@ export class AgentRun {
   }
 
   #tellProgress(): void {
-    const { task, context } = this.#started;
-    const { toolUses } = this.#recorder;
+    const { task, context } = this.#now.started;
+    const { toolUses } = this.#now.recorder;
     const { usage } = context.budget;
     task.update({ agent: { progress: { toolUses, usage, lastActivities: this.#activities } } });
   }

@@ -1,6 +1,5 @@
 /** The single entry for every agent that another starts: named or resumed (SP-16 to SP-21). */
 import { createCleanUp } from "../base/clean-up.ts";
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import { runLoop } from "../loop/query-loop.ts";
 import type { AgentHost } from "./agent-host.ts";
 import type { AgentNews } from "./agent-news.ts";
@@ -19,30 +18,23 @@ export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
   // All in one function, since this is what waits while an agent works, and thousands may.
   return async (request) => {
     const cleanUp = createCleanUp();
-    let loop: AsyncGenerator<LoopEvent, LoopEnd, undefined> | undefined;
-    let run: AgentRun | undefined;
+    const run = new AgentRun(host);
     try {
-      const started = await start(request, cleanUp);
+      const started = await start(request, { cleanUp, listener: run });
       host.live.enter(started.context);
       cleanUp.add("its place among the live agents", () => host.live.leave(started.agentId));
-      run = new AgentRun(host, started);
-      loop = runLoop(started.loop);
-      let step = await loop.next();
-      for (; !step.done; step = await loop.next()) run.see(step.value);
-      await run.keepEnd(step.value);
-      return run.conclude(step.value);
+      run.begin(started);
+      const end = await runLoop(started.loop);
+      await run.keepEnd(end);
+      return run.conclude(end);
     } catch (error) {
-      if (run === undefined) throw error;
+      if (!run.begun) throw error;
       return run.concludeFailure(error);
     } finally {
-      // After its end this does nothing; a run that nobody can watch any longer is stopped.
-      await loop?.return(abandoned);
-      run?.end();
+      if (run.begun) run.end();
       const failures = await cleanUp.run();
       if (failures.length > 0)
         host.onProblem?.(`After the agent "${request.description}": ${failures.join("; ")}`);
     }
   };
 }
-
-const abandoned = { reason: "aborted", during: "between-turns", why: "nobody watches this agent" } as const;

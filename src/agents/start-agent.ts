@@ -6,7 +6,7 @@ import type { Block } from "../contracts/message.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { assertPriceKnown } from "../loop/budget.ts";
 import { createInterrupt } from "../loop/interrupt.ts";
-import type { LoopOptions } from "../loop/loop-options.ts";
+import type { Listener, LoopOptions } from "../loop/loop-options.ts";
 import { costOfRequest } from "../model/pricing.ts";
 import type { TaskRun } from "../tasks/registry.ts";
 import { createFileReads } from "../tools/file-reads.ts";
@@ -35,7 +35,11 @@ export interface StartedAgent {
   readonly warnings: readonly string[];
 }
 
-export type AgentStarter = (request: SpawnRequest, cleanUp: CleanUp) => Promise<StartedAgent>;
+export type AgentStarter = (
+  request: SpawnRequest,
+  /** `listener`: is told what the agent does. */
+  options: { cleanUp: CleanUp; listener: Listener },
+) => Promise<StartedAgent>;
 
 export interface StarterParts {
   readonly prefixOf: (wish: PrefixWish) => Promise<PreparedPrefix>;
@@ -47,7 +51,7 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
   // It knows nothing of an agent but where results are put.
   const results = createResultStore({ world: host.world, folder: host.folders.results });
 
-  return async (request, cleanUp) => {
+  return async (request, { cleanUp, listener }) => {
     const placed = await placeAgent(host, request, cleanUp);
     const { start, task, budget } = placed;
     const { model, warnings } = await modelForAgent(host, request);
@@ -78,7 +82,7 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
       request,
       agentId: start.agentId,
       context,
-      loop: loopOf(host, { request, placed, equipped, conversation, context, content }),
+      loop: loopOf(host, { request, placed, equipped, conversation, context, content, listener }),
       task,
       warnings: warnings.length === 0 ? prepared.warnings : [...warnings, ...prepared.warnings],
     };
@@ -163,9 +167,10 @@ function loopOf(
     conversation: StartedConversation;
     context: AgentContext;
     content: Block[];
+    listener: Listener;
   },
 ): LoopOptions {
-  const { request, placed, equipped, conversation, context, content } = options;
+  const { request, placed, equipped, conversation, context, content, listener } = options;
   const { world, queue } = host;
   const { agent, model, budget } = context;
   const { criticalReminder } = request.definition;
@@ -181,6 +186,7 @@ function loopOf(
     transcript: conversation.transcript,
     input: { content },
     scope: context.cancellation,
+    listener,
     interrupt: createInterrupt(),
     limits:
       placed.maxTurns === undefined && thinking === undefined

@@ -8,6 +8,8 @@ export interface Channel<T> extends AsyncIterable<T> {
   /** No more values. The consumer still gets what was pushed before, then the end or the error. */
   close(error?: unknown): void;
   readonly closed: boolean;
+  /** Resolves when the consumer has taken everything and asks for more; undefined: it does so now. */
+  wanted(): Promise<void> | undefined;
 }
 
 export function createChannel<T>(): Channel<T> {
@@ -28,6 +30,7 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
   #closed = false;
   #failure: { error: unknown } | undefined;
   #waiter: Waiter<T> | undefined;
+  #onWanted: (() => void) | undefined;
 
   get closed(): boolean {
     return this.#closed;
@@ -59,6 +62,18 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
     else waiter.reject(error);
   }
 
+  wanted(): Promise<void> | undefined {
+    if (this.#waiter !== undefined || this.#closed) return undefined;
+    return new Promise((resolve) => {
+      this.#onWanted = resolve;
+    });
+  }
+
+  #tellWanted(): void {
+    this.#onWanted?.();
+    this.#onWanted = undefined;
+  }
+
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#taken < this.#values.length) {
       // The place was just seen to hold a value.
@@ -72,6 +87,7 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
       return Promise.reject(error);
     }
     if (this.#closed) return Promise.resolve(end);
+    this.#tellWanted();
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
     });
@@ -79,6 +95,7 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#closed = true;
+    this.#tellWanted();
     this.#forgetValues();
     this.#failure = undefined;
     return Promise.resolve(end);

@@ -7,11 +7,6 @@ import { type LoopOptions, maxOutputTokensOf } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
 import { type AnswerWatcher, type Response, receiveResponse } from "./response.ts";
 
-/** Whoever is told what happens. */
-export interface Listener {
-  emit(event: LoopEvent): void;
-}
-
 export class Attempt implements AnswerWatcher, CallWatcher {
   /** Known before the message is: records of calls that start early refer to it. */
   readonly messageUuid: string;
@@ -22,16 +17,14 @@ export class Attempt implements AnswerWatcher, CallWatcher {
   sentCount = 0;
   modelMs = 0;
   readonly #loop: LoopOptions;
-  readonly #listener: Listener;
   readonly #stream: Scope;
   readonly #stopListening: () => void;
   #content: readonly Block[] = [];
   #recordedBlocks = 0;
   #askedMs = 0;
 
-  constructor({ loop, scope, listener }: { loop: LoopOptions; scope: Scope; listener: Listener }) {
+  constructor(loop: LoopOptions, scope: Scope) {
     this.#loop = loop;
-    this.#listener = listener;
     this.messageUuid = loop.history.newUuid();
     this.executor = createExecutor({ run: loop, scope, watcher: this });
     this.#stream = scope.child();
@@ -63,7 +56,7 @@ export class Attempt implements AnswerWatcher, CallWatcher {
   }
 
   emit(event: LoopEvent): void {
-    this.#listener.emit(event);
+    this.#loop.listener.emit(event);
   }
 
   answerEvent(event: LoopEvent): void {

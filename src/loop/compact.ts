@@ -1,30 +1,33 @@
 /** When the conversation nears what fits before the model, a port makes a shorter history of it (LO-6). */
-import { createChannel } from "../base/channel.ts";
 import { isCancelled, messageOf } from "../base/errors.ts";
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { LoopEnd } from "../contracts/event.ts";
 import { unlessStopped } from "./interrupt.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import { abortedBetweenTurns } from "./stop.ts";
 import type { TurnState } from "./turn.ts";
 
-type Compacting = AsyncGenerator<LoopEvent, LoopEnd | undefined, undefined>;
+export function isNearLimit({ compaction, model }: LoopOptions, state: TurnState): boolean {
+  if (!compaction || state.compaction.failed) return false;
+  return state.promptTokens >= compaction.at * model.contextWindow;
+}
 
 /** What does not fit the summariser may still fit the model: a failure does not end the run, nor is it repeated. */
-export async function* compactIfNear(loop: LoopOptions, state: TurnState): Compacting {
-  const { compaction, model } = loop;
-  if (!compaction || state.compaction.failed) return undefined;
-  if (state.promptTokens < compaction.at * model.contextWindow) return undefined;
-  const failure = yield* compactHistory(loop, state, "automatic");
+export async function compactNear(loop: LoopOptions, state: TurnState): Promise<LoopEnd | undefined> {
+  const failure = await compactHistory(loop, state, "automatic");
   state.compaction.failed = failure !== undefined;
   return isCancelled(failure) ? abortedBetweenTurns(failure.reason) : undefined;
 }
 
 /** The provider said that the prompt is too long. Once that is mended; the second time it is the end. */
-export async function* compactTooLong(loop: LoopOptions, state: TurnState, error: Error): Compacting {
+export async function compactTooLong(
+  loop: LoopOptions,
+  state: TurnState,
+  error: Error,
+): Promise<LoopEnd | undefined> {
   if (!loop.compaction || state.compaction.forced)
     return { reason: "context_exhausted", message: error.message };
   state.compaction.forced = true;
-  const failure = yield* compactHistory(loop, state, "too-long");
+  const failure = await compactHistory(loop, state, "too-long");
   if (failure === undefined) return undefined;
   if (isCancelled(failure)) return abortedBetweenTurns(failure.reason);
   const message = `${error.message} Shortening the conversation failed, too: ${failure.message}`;
@@ -32,29 +35,26 @@ export async function* compactTooLong(loop: LoopOptions, state: TurnState, error
 }
 
 /** Answers with what went wrong, if anything did: then the history is as it was. */
-async function* compactHistory(
+async function compactHistory(
   loop: LoopOptions,
   state: TurnState,
   trigger: "automatic" | "too-long",
-): AsyncGenerator<LoopEvent, Error | undefined, undefined> {
-  const { compaction, history } = loop;
+): Promise<Error | undefined> {
+  const { compaction, history, listener } = loop;
   if (!compaction) return undefined;
-  yield { type: "compaction-start", trigger };
-  const events = createChannel<LoopEvent>();
+  listener.emit({ type: "compaction-start", trigger });
   const mustFit = trigger === "too-long";
-  const work = unlessStopped(loop, (signal) =>
-    compaction.compact({ messages: history.messages, mustFit, signal, emit: (event) => events.push(event) }),
-  ).finally(() => events.close());
-  // It is awaited below; until then a rejection must not count as unhandled.
-  work.catch(() => {});
-  yield* events;
+  const { messages } = history;
   try {
-    history.restart(await work);
+    const shorter = await unlessStopped(loop, (signal) =>
+      compaction.compact({ messages, mustFit, signal, emit: (event) => listener.emit(event) }),
+    );
+    history.restart(shorter);
   } catch (error) {
     return error instanceof Error ? error : new Error(messageOf(error));
   }
   const promptTokensBefore = state.promptTokens;
   state.promptTokens = 0;
-  yield { type: "compaction-end", promptTokensBefore };
+  listener.emit({ type: "compaction-end", promptTokensBefore });
   return undefined;
 }

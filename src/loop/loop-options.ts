@@ -26,6 +26,7 @@ export interface LoopOptions extends ExecutorRun {
   /** What this run begins with; absent when the history already ends with it. */
   readonly input?: { readonly content: Block[]; readonly queueItems?: string[] };
   readonly scope: Scope;
+  readonly listener: Listener;
   readonly interrupt: Interrupt;
   readonly limits: LoopLimits;
   readonly budget: Budget;
@@ -38,6 +39,14 @@ export interface LoopOptions extends ExecutorRun {
   readonly hooks?: HooksPort | undefined;
   /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
   readonly compaction?: CompactionPort;
+}
+
+/** Whoever is told what happens. */
+export interface Listener {
+  /** Must not throw. */
+  emit(event: LoopEvent): void;
+  /** Asked between turns: a run waits for a listener that has not caught up. */
+  caughtUp?(): Promise<void> | undefined;
 }
 
 export interface PrefixChange {

@@ -2,43 +2,39 @@
  * loop/ owns the one loop that runs every agent (LO-1). It knows ports, never agents, and nothing of
  * surfaces: who runs, with which tools and under which rules, is handed in.
  */
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { LoopEnd } from "../contracts/event.ts";
+import type { Message } from "../contracts/message.ts";
 import { admitRequest } from "./admission.ts";
-import { compactIfNear, compactTooLong } from "./compact.ts";
+import { compactNear, compactTooLong, isNearLimit } from "./compact.ts";
 import type { LoopOptions, PrefixChange } from "./loop-options.ts";
 import { endOrGoOn, reasonToStop, watchTime } from "./stop.ts";
-import { beginTurn, createTurnState, startTurn } from "./turn.ts";
+import { beginTurn, createTurnState, runTurn } from "./turn.ts";
 
-/** Asks the model, runs the tools it calls, and goes on until it calls none. Returns why it ended. */
-export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
+/** Asks the model, runs the tools it calls, and goes on until it calls none. Answers with why it ended. */
+export async function runLoop(options: LoopOptions): Promise<LoopEnd> {
   let loop = options;
+  const { listener } = loop;
   const state = createTurnState();
   const time = watchTime(loop);
   try {
-    if (loop.input)
-      yield { type: "message-append", message: loop.history.append({ role: "user", ...loop.input }) };
+    if (loop.input) tellMessage(loop, loop.history.append({ role: "user", ...loop.input }));
 
     for (let turn = 1; ; turn++) {
-      const stop = reasonToStop(loop, turn) ?? (yield* compactIfNear(loop, state));
+      await listener.caughtUp?.();
+      const stop = reasonToStop(loop, turn) ?? (isNearLimit(loop, state) && (await compactNear(loop, state)));
       if (stop) return time.reasonOf(stop);
       const change = loop.renewPrefix?.();
       if (change) {
         loop = withPrefix(loop, change);
-        yield { type: "prefix-change", reason: change.reason };
+        listener.emit({ type: "prefix-change", reason: change.reason });
       }
       const refusal = admitRequest(loop, state, { beginsTurn: true });
       if (refusal) return refusal;
 
-      yield { type: "turn-start", turn };
+      listener.emit({ type: "turn-start", turn });
       beginTurn(state);
-      const running = startTurn(loop, state);
-      try {
-        yield* running.events;
-      } finally {
-        await running.leave();
-      }
-      const end = await running.end;
-      yield { type: "turn-end", turn, usage: state.usage, modelMs: state.modelMs };
+      const end = await runTurn(loop, state);
+      listener.emit({ type: "turn-end", turn, usage: state.usage, modelMs: state.modelMs });
 
       switch (end.kind) {
         case "go-on":
@@ -46,11 +42,11 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, 
         case "answer": {
           const next = await endOrGoOn(loop, end);
           if ("reason" in next) return time.reasonOf(next);
-          yield { type: "message-append", message: next };
+          tellMessage(loop, next);
           break;
         }
         case "too-long": {
-          const exhausted = yield* compactTooLong(loop, state, end.error);
+          const exhausted = await compactTooLong(loop, state, end.error);
           if (exhausted) return time.reasonOf(exhausted);
           break;
         }
@@ -66,6 +62,10 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, 
     time.release();
     state.reservation?.release();
   }
+}
+
+function tellMessage({ listener }: LoopOptions, message: Message): void {
+  listener.emit({ type: "message-append", message });
 }
 
 /** Resume uses what was sent last, so it goes into the transcript. Nothing sent before is in the cache any longer. */

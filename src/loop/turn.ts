@@ -1,16 +1,15 @@
 /** One turn: a request, its answer, the calls in it, and the user message that carries their results (LO-2). */
 import { reasonOf, type Scope, sleep } from "../base/cancellation.ts";
-import { createChannel } from "../base/channel.ts";
 import { isCancelled, messageOf } from "../base/errors.ts";
 import { neutralizeTags } from "../base/markup.ts";
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { LoopEnd } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message.ts";
 import { addUsage, noUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import { ModelError } from "../model/model-error.ts";
 import { mayAskAgain, retryDelayMs } from "../model/retry.ts";
 import { type Admission, admitRequest } from "./admission.ts";
-import { Attempt, type Listener } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
 import type { BudgetEnd } from "./budget-limit.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import type { Response } from "./response.ts";
@@ -52,60 +51,20 @@ export function beginTurn(state: TurnState): void {
   state.modelMs = 0;
 }
 
-export interface RunningTurn {
-  readonly events: AsyncIterable<LoopEvent>;
-  /** To be awaited after `leave`. */
-  readonly end: Promise<TurnEnd>;
-  /** Waits until nothing of it is at work any longer; what had not been read to its end is stopped first. */
-  leave(): Promise<void>;
-}
-
-/** Runs ahead of its consumer by at most a turn. */
-export function startTurn(loop: LoopOptions, state: TurnState): RunningTurn {
-  return new Turn(loop, state);
-}
-
-class Turn implements RunningTurn, Listener {
+/** The parts of a turn that its steps share. */
+interface Turn {
   readonly loop: LoopOptions;
   readonly state: TurnState;
   readonly scope: Scope;
-  readonly events = createChannel<LoopEvent>();
-  readonly end: Promise<TurnEnd>;
-  #ended = false;
-
-  constructor(loop: LoopOptions, state: TurnState) {
-    this.loop = loop;
-    this.state = state;
-    this.scope = loop.scope.child();
-    this.end = driveTurn(this);
-    // Whoever reads the events awaits it afterwards; until then a rejection must not count as unhandled.
-    this.end.catch(ignore);
-  }
-
-  ended(): void {
-    this.#ended = true;
-    this.events.close();
-  }
-
-  emit(event: LoopEvent): void {
-    this.events.push(event);
-  }
-
-  async leave(): Promise<void> {
-    if (!this.#ended) this.scope.cancel("nobody reads this run any longer");
-    await this.end.catch(ignore);
-    this.scope.release();
-  }
 }
 
-const ignore = () => {};
-
-async function driveTurn(turn: Turn): Promise<TurnEnd> {
+export async function runTurn(loop: LoopOptions, state: TurnState): Promise<TurnEnd> {
+  const turn: Turn = { loop, state, scope: loop.scope.child() };
   try {
     for (let tries = 1; ; tries++) {
       // Everything that this request will say must be on disk before it is said (TA-22).
-      await turn.loop.transcript.durable();
-      const attempt = new Attempt({ loop: turn.loop, scope: turn.scope, listener: turn });
+      await loop.transcript.durable();
+      const attempt = new Attempt(loop, turn.scope);
       let response: Response;
       try {
         response = await attempt.ask({ isRetry: tries > 1 });
@@ -119,7 +78,7 @@ async function driveTurn(turn: Turn): Promise<TurnEnd> {
       if (end) return end;
     }
   } finally {
-    turn.ended();
+    turn.scope.release();
   }
 }
 
@@ -132,11 +91,11 @@ async function endOrWait(
   if (error instanceof ModelError && error.kind === "prompt-too-long") return { kind: "too-long", error };
   // What fails before it begins was asked for again by the gateway, as long as there was hope.
   if (!began || !mayAskAgain(error, tries)) return { kind: "failed", error };
-  turn.emit({ type: "response-discard", reason: error.message });
+  loop.listener.emit({ type: "response-discard", reason: error.message });
   const exhausted = admitRequest(loop, turn.state, { beginsTurn: false });
   if (exhausted) return { kind: "exhausted", end: exhausted };
   const delayMs = retryDelayMs({ tries, random: loop.world.random });
-  turn.emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
+  loop.listener.emit({ type: "model-retry", attempt: tries, delayMs, reason: error.message });
   return (await waited(turn, delayMs)) ? undefined : aborted(turn, "streaming");
 }
 
@@ -178,7 +137,7 @@ async function conclude(
   if (loop.reminder !== undefined && !mustEnd) content.push(reminderBlock(loop.reminder));
   if (content.length > 0) {
     const queueItems = queued.map((item) => item.uuid);
-    turn.emit({
+    loop.listener.emit({
       type: "message-append",
       message: loop.history.append({ role: "user", content, queueItems }),
     });
@@ -197,7 +156,7 @@ async function conclude(
       content,
       response: { id, model, stopReason, usage },
     });
-    turn.emit({ type: "message-append", message: appended });
+    loop.listener.emit({ type: "message-append", message: appended });
     return appended;
   }
 }

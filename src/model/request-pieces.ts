@@ -6,17 +6,17 @@
 import type { Message } from "../contracts/message.ts";
 
 /** Makes it once per object; the object must not change. */
-export function keepByIdentity<Source extends object, Made>(
+export function keepByIdentity<Source extends object, Made extends object | string>(
   make: (source: Source) => Made,
 ): (source: Source) => Made {
-  const kept = new WeakMap<Source, { made: Made }>();
+  const kept = new WeakMap<Source, Made>();
   return (source) => {
-    let entry = kept.get(source);
-    if (entry === undefined) {
-      entry = { made: make(source) };
-      kept.set(source, entry);
+    let made = kept.get(source);
+    if (made === undefined) {
+      made = make(source);
+      kept.set(source, made);
     }
-    return entry.made;
+    return made;
   };
 }
 

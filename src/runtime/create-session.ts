@@ -11,8 +11,8 @@ import { noUsage } from "../contracts/usage.ts";
 import { assertPriceKnown, createBudget } from "../loop/budget.ts";
 import { createHistory } from "../loop/history.ts";
 import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
+import { iterateLoop } from "../loop/iterate-loop.ts";
 import type { LoopOptions, PrefixChange } from "../loop/loop-options.ts";
-import { runLoop } from "../loop/query-loop.ts";
 import { createRunRecorder } from "../loop/run-recorder.ts";
 import type { Model } from "../model/model.ts";
 import { costOfRequest } from "../model/pricing.ts";
@@ -165,7 +165,7 @@ export function createSession(options: SessionOptions): Session {
   const scope = createScope();
   const thinking = thinkingOf(settings.thinking);
   /** What is the same for every run of the session. */
-  const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools"> = {
+  const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools" | "listener"> = {
     world,
     agent,
     model,
@@ -204,7 +204,7 @@ export function createSession(options: SessionOptions): Session {
       const effort = thinking?.budgetTokens;
       agents.enter({ agent, depth: 0, model, effort, budget: runBudget, cancellation: scope, history });
       const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
-      const loop = runLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
+      const loop = iterateLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
       run = loop;
       endRun = async () => void (await loop.return(closedEnd));
       let step = await run.next();

@@ -3,7 +3,6 @@ import { basename, join } from "node:path";
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import { parseLine } from "../base/journal-line.ts";
 import type { FileSystem, FolderEntry, World } from "../base/world.ts";
-import { textOf } from "../contracts/message.ts";
 import {
   isSessionId,
   projectFolderOf,
@@ -13,6 +12,7 @@ import {
 } from "../transcript/location.ts";
 import { TranscriptRecord } from "../transcript/record.ts";
 import { scanTranscript } from "../transcript/scan-transcript.ts";
+import { promptTextOf } from "./prompt-text.ts";
 
 export interface FoundSession {
   readonly id: string;
@@ -116,7 +116,7 @@ export async function summarizeSession(files: FileSystem, session: FoundSession)
       forkedFrom ??= record.forkedFrom;
     } else if (record?.type === "message") {
       messageCount++;
-      if (record.message.role === "user") firstPrompt ??= promptOf(record);
+      firstPrompt ??= promptOf(record);
     }
   }
   const { id, modifiedMs } = session;
@@ -145,6 +145,5 @@ async function readRecord(
 }
 
 function promptOf(record: TranscriptRecord | undefined): string | undefined {
-  if (record?.type !== "message") return undefined;
-  return textOf(record.message.content).trim() || undefined;
+  return record?.type === "message" ? promptTextOf(record.message) : undefined;
 }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { World } from "../base/world.ts";
 import type { Block, Message } from "../contracts/message.ts";
@@ -146,6 +146,13 @@ describe("a session that is gone on with", () => {
     const restored = await restore("latest");
     expect(restored.notes).toEqual([expect.stringContaining("1 line of the transcript")]);
     await goOn(restored);
+  });
+
+  it("is listed by what the user said first, not by what the runtime told the model", async () => {
+    const list = text("<system-reminder>\nThe agents ...\n</system-reminder>");
+    await write(1, [head(1), message("1", "user", [list]), message("2", "user", [list, text("go")])]);
+    const [found] = await findSessions(world.files, dirname(filesOf(1).transcript));
+    expect(found && (await summarizeSession(world.files, found))).toMatchObject({ firstPrompt: "go" });
   });
 
   it("can be a copy, and the old one stays as it is", async () => {

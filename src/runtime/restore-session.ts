@@ -114,12 +114,19 @@ function notesOf(options: {
     notes.push(
       `The conversation is too long to be kept whole: it goes on without its first ${counted(loaded.droppedMessages, "message")}. The transcript has them.`,
     );
-  for (const { meta } of told)
+  for (const { meta } of told.slice(0, mostNamed))
     notes.push(
       `Agent ${meta.agentId} (${meta.agentType}, "${meta.description}") was interrupted. It can be resumed.`,
     );
+  if (told.length > mostNamed)
+    notes.push(
+      `${counted(told.length - mostNamed, "more agent")} ${told.length - mostNamed === 1 ? "was" : "were"} interrupted. The model is told of each.`,
+    );
   return notes;
 }
+
+/** A person reads some lines; of a thousand agents the rest would bury everything else. */
+const mostNamed = 10;
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

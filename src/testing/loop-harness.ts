@@ -6,8 +6,8 @@ import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import { createBudget } from "../loop/budget.ts";
 import { createHistory, type History } from "../loop/history.ts";
 import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
+import { iterateLoop } from "../loop/iterate-loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
-import { runLoop } from "../loop/query-loop.ts";
 import type { Model } from "../model/model.ts";
 import { createQueue, type Queue } from "../tasks/queue.ts";
 import { createFileReads } from "../tools/file-reads.ts";
@@ -60,7 +60,7 @@ export function createLoopHarness(options: {
     records,
     events,
     async run(prompt, onEvent) {
-      const loop = runLoop({
+      const loop = iterateLoop({
         world,
         agent,
         model,

@@ -26,13 +26,14 @@ export interface ScriptedSession extends Session {
 
 export function createScriptedSession(
   script: ScriptedRun,
-  details: { id?: string; transcriptPath?: string } = {},
+  details: { id?: string; transcriptPath?: string; messages?: readonly Message[] } = {},
 ): ScriptedSession {
   const submitted: (string | Block[] | undefined)[] = [];
   const enqueued: string[] = [];
   let waiting = 0;
   let mode: PermissionMode = "default";
   let closed = false;
+  let prepared = false;
   let running: AbortController | undefined;
   const broker = createPermissionBroker({
     clock: createManualClock(),
@@ -48,11 +49,15 @@ export function createScriptedSession(
     transcriptPath: details.transcriptPath,
     cwd: "/project",
     toolNames: ["Read", "Bash"],
-    agentNames: ["Explore"],
+    get agentNames() {
+      return prepared ? ["Explore"] : [];
+    },
     modelId: "scripted",
-    messages: [],
+    messages: details.messages ?? [],
     tasks: createTaskRegistry({ clock: createManualClock() }),
-    prepare: async () => {},
+    async prepare() {
+      prepared = true;
+    },
     totals: { usage: noUsage, usageByModel: {}, costUsd: 0 },
     submitted,
     enqueued,

@@ -61,6 +61,7 @@ export function createReporter(options: ReporterOptions): Reporter {
     async runStart(session, { withAgentText = true } = {}) {
       if (format !== "stream-json") return;
       wire = createWireRun({ context, withAgentText });
+      await session.prepare();
       await emit(
         wireInit({ session, version: options.version, apiKeySource: options.apiKeySource(), context }),
       );

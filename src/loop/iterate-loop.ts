@@ -1,0 +1,32 @@
+/** The loop as an iterator, for those who read what happens instead of being told. */
+import { createChannel } from "../base/channel.ts";
+import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { LoopOptions } from "./loop-options.ts";
+import { runLoop } from "./query-loop.ts";
+
+/** Runs ahead of its reader by at most a turn. A reader that leaves stops it. */
+export async function* iterateLoop(
+  options: Omit<LoopOptions, "listener">,
+): AsyncGenerator<LoopEvent, LoopEnd, undefined> {
+  const events = createChannel<LoopEvent>();
+  const scope = options.scope.child();
+  let ended = false;
+  const listener = {
+    emit: (event: LoopEvent) => events.push(event),
+    caughtUp: () => events.wanted(),
+  };
+  const end = runLoop({ ...options, scope, listener }).finally(() => {
+    ended = true;
+    events.close();
+  });
+  // It is awaited below; until then a rejection must not count as unhandled.
+  end.catch(() => {});
+  try {
+    yield* events;
+    return await end;
+  } finally {
+    if (!ended) scope.cancel("nobody reads this run any longer");
+    await end.catch(() => {});
+    scope.release();
+  }
+}
