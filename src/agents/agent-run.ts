@@ -40,7 +40,7 @@ export class AgentRun implements Listener {
     const { agentId, request } = this.#now.started;
     request.report?.({ type: "agent-event", agentId, event });
     if (event.type === "call-start")
-      this.#activities = [...this.#activities.slice(1 - keptActivities), event.call.name];
+      this.#activities = this.#activities.slice(1 - keptActivities).concat(event.call.name);
     else if (event.type === "turn-end") this.#tellProgress();
   }
 

@@ -74,10 +74,11 @@ export async function parseAgentFile(
 ): Promise<ParsedDefinition> {
   const { fields, body, present, reliable, repairs } = await reader.read(bytes);
   if (present) return parseDefinition({ fields, body, reliable, repairs, origin });
-  const reason =
-    repairs.find(({ what }) => what.startsWith("the frontmatter"))?.what ??
+  const cause = repairs.find(({ what }) => what.startsWith("the frontmatter"));
+  const what =
+    cause?.what ??
     "it has no frontmatter: an agent begins with `---`, `name: ...`, `description: ...`, `---`";
-  return { file: origin.file, failure: { line: 1, what: reason }, repairs };
+  return { file: origin.file, failure: { line: 1, what }, repairs: repairs.filter((one) => one !== cause) };
 }
 
 /** An entry of settings or of `--agents`: the same fields as in a file, and `prompt`. */

@@ -63,7 +63,8 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
     const { agent, prepared } = equipped;
     const conversation = startConversation(host, { request, start, agent, model, fresh: prepared.prefix });
     // Of an agent that goes on it was open before anything else.
-    if (!request.earlier) cleanUp.add("its transcript", () => conversation.transcript.close());
+    const { transcript } = conversation;
+    if (!request.earlier) cleanUp.add("its transcript", () => transcript.close());
     const { parent, definition } = request;
     const effort = definition.effort ?? parent.effort;
     const context: AgentContext = {

@@ -1,4 +1,5 @@
 /** The beginning of an agent's conversation: its transcript, what it inherits, and what it is told first. */
+import { isoTime } from "../base/iso-time.ts";
 import { neutralizeTags } from "../base/markup.ts";
 import type { Block, TextBlock } from "../contracts/message.ts";
 import { createHistory, type History } from "../loop/history.ts";
@@ -30,7 +31,7 @@ export interface ConversationWish {
 export function startConversation(host: AgentHost, wish: ConversationWish): StartedConversation {
   const { request, start, model } = wish;
   const { earlier } = request;
-  const timestamp = new Date(host.world.clock.now()).toISOString();
+  const timestamp = isoTime(host.world.clock.now());
   const transcript = earlier?.writer ?? newTranscript(host, wish, timestamp);
   const history = createHistory({
     world: host.world,

@@ -61,7 +61,8 @@ class ScopeNode implements Scope {
   }
 
   onCancel(listener: () => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
+    // Not by spreading, which leaves room for more.
+    this.#listeners = this.#listeners.concat(listener);
     return () => {
       this.#listeners = this.#listeners.filter((each) => each !== listener);
     };

@@ -30,10 +30,12 @@ export async function chooseSession(options: {
     lines.once("close", () => reject(new UsageError("no session was chosen")));
   });
   try {
-    const answer = (await Promise.race([lines.question("Which one? [1] "), left])).trim();
-    const chosen = found[Number(answer === "" ? "1" : answer) - 1];
-    if (chosen !== undefined) return chosen.id;
-    throw new UsageError(`"${answer}" is not one of them`);
+    for (;;) {
+      const answer = (await Promise.race([lines.question("Which one? [1] "), left])).trim();
+      const chosen = found[Number(answer === "" ? "1" : answer) - 1];
+      if (chosen !== undefined) return chosen.id;
+      output.write(`A number from 1 to ${found.length}, or Ctrl+C to leave.\n`);
+    }
   } finally {
     left.catch(() => {});
     lines.close();

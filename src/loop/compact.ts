@@ -7,14 +7,14 @@ import { abortedBetweenTurns } from "./stop.ts";
 import type { TurnState } from "./turn.ts";
 
 export function isNearLimit({ compaction, model }: LoopOptions, state: TurnState): boolean {
-  if (!compaction || state.compaction.failed) return false;
+  if (!compaction || state.compactionFailed) return false;
   return state.promptTokens >= compaction.at * model.contextWindow;
 }
 
 /** What does not fit the summariser may still fit the model: a failure does not end the run, nor is it repeated. */
 export async function compactNear(loop: LoopOptions, state: TurnState): Promise<LoopEnd | undefined> {
   const failure = await compactHistory(loop, state, "automatic");
-  state.compaction.failed = failure !== undefined;
+  state.compactionFailed = failure !== undefined;
   return isCancelled(failure) ? abortedBetweenTurns(failure.reason) : undefined;
 }
 
@@ -24,9 +24,9 @@ export async function compactTooLong(
   state: TurnState,
   error: Error,
 ): Promise<LoopEnd | undefined> {
-  if (!loop.compaction || state.compaction.forced)
+  if (!loop.compaction || state.compactionForced)
     return { reason: "context_exhausted", message: error.message };
-  state.compaction.forced = true;
+  state.compactionForced = true;
   const failure = await compactHistory(loop, state, "too-long");
   if (failure === undefined) return undefined;
   if (isCancelled(failure)) return abortedBetweenTurns(failure.reason);

@@ -1,3 +1,4 @@
+import { isoTime } from "../base/iso-time.ts";
 import type { World } from "../base/world.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
@@ -54,10 +55,11 @@ class RecordedHistory implements History {
     const message: Message = {
       uuid: draft.uuid ?? this.newUuid(),
       parentUuid: this.#messages.at(-1)?.uuid ?? null,
-      timestamp: new Date(this.#world.clock.now()).toISOString(),
+      timestamp: isoTime(this.#world.clock.now()),
       ...(this.#agentId !== undefined && { agentId: this.#agentId }),
       role: draft.role,
-      content: draft.content,
+      // A copy has no room for more, which an array that grew would keep as long as the conversation.
+      content: draft.content.slice(),
       ...(draft.response && { response: draft.response }),
       ...(draft.queueItems && draft.queueItems.length > 0 && { queueItems: draft.queueItems }),
       ...(draft.synthetic && { synthetic: true }),

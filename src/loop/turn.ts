@@ -33,7 +33,8 @@ export interface TurnState extends Admission {
   usage: Usage;
   modelMs: number;
   /** What has been tried to make the conversation shorter. */
-  readonly compaction: { failed: boolean; forced: boolean };
+  compactionFailed: boolean;
+  compactionForced: boolean;
 }
 
 export function createTurnState(): TurnState {
@@ -41,7 +42,8 @@ export function createTurnState(): TurnState {
     promptTokens: 0,
     usage: noUsage,
     modelMs: 0,
-    compaction: { failed: false, forced: false },
+    compactionFailed: false,
+    compactionForced: false,
     reservation: undefined,
   };
 }

@@ -76,7 +76,7 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
         clock: context.clock,
         stallMs,
         scope: this.#request.scope,
-        onStall: () => stallError(this.#exchange),
+        onStall: this.#exchange.onStall,
       });
       this.#guard = guard;
       const response = await this.#post(client, guard);
@@ -165,13 +165,6 @@ async function rejectOtherThanStream(
     },
     context,
   );
-}
-
-function stallError({ context, stallMs }: Exchange): ModelError {
-  return new ModelError({
-    kind: "cut",
-    message: `${context.address} sent nothing for ${Math.round(stallMs / 1000)} seconds.`,
-  });
 }
 
 function cutShort({ context }: Exchange): ModelError {

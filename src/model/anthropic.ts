@@ -18,6 +18,7 @@ import {
   parseEndpoint,
   sdkTimeoutMs,
   secretsAmong,
+  stallErrorAt,
   type WireClient,
 } from "./provider-exchange.ts";
 import { createRequestSerializer } from "./serialize-request.ts";
@@ -78,6 +79,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
     createReader: () => new EventReader(context),
     context,
     stallMs: options.stallMs ?? defaultStallMs,
+    onStall: stallErrorAt(context.address),
   };
 
   return {

@@ -16,6 +16,7 @@ import {
   parseEndpoint,
   sdkTimeoutMs,
   secretsAmong,
+  stallErrorAt,
   type WireClient,
 } from "./provider-exchange.ts";
 
@@ -80,6 +81,7 @@ export function createOpenAiModel(options: OpenAiOptions): Model {
       }),
     context,
     stallMs: options.stallMs ?? defaultStallMs,
+    onStall: stallErrorAt(context.address),
   };
 
   return {

@@ -4,6 +4,7 @@ import { CadreError } from "../base/errors.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import type { ServerSentEvent } from "./event-parser.ts";
 import type { ModelRequest } from "./model.ts";
+import { ModelError } from "./model-error.ts";
 import type { ErrorContext, ProviderRefusal } from "./provider-error.ts";
 
 /** A provider's SDK, as far as an exchange needs it. */
@@ -35,6 +36,17 @@ export interface Exchange {
   readonly context: ErrorContext;
   /** A server that says nothing for this long is given up. */
   readonly stallMs: number;
+  /** What is said of it then. */
+  readonly onStall: (stallMs: number) => ModelError;
+}
+
+/** The same function for all requests to one address. */
+export function stallErrorAt(address: string): Exchange["onStall"] {
+  return (stallMs) =>
+    new ModelError({
+      kind: "cut",
+      message: `${address} sent nothing for ${Math.round(stallMs / 1000)} seconds.`,
+    });
 }
 
 export const defaultStallMs = 120_000;

@@ -21,7 +21,7 @@ interface GuardOptions {
   readonly clock: Clock;
   readonly stallMs: number;
   readonly scope: Scope;
-  readonly onStall: () => Error;
+  readonly onStall: (stallMs: number) => Error;
 }
 
 export function createStallGuard(options: GuardOptions): StallGuard {
@@ -29,7 +29,8 @@ export function createStallGuard(options: GuardOptions): StallGuard {
 }
 
 class SilenceGuard implements StallGuard {
-  readonly #options: GuardOptions;
+  readonly #clock: Clock;
+  readonly #onStall: (stallMs: number) => Error;
   readonly scope: Scope;
   readonly #stopListening: () => void;
   #endedBy: Error | undefined;
@@ -39,7 +40,8 @@ class SilenceGuard implements StallGuard {
   #rejectWaiting: ((error: Error) => void) | undefined;
 
   constructor(options: GuardOptions) {
-    this.#options = options;
+    this.#clock = options.clock;
+    this.#onStall = options.onStall;
     this.#stallMs = options.stallMs;
     this.#timer = this.#watch(options.stallMs);
     this.scope = options.scope.child();
@@ -54,7 +56,7 @@ class SilenceGuard implements StallGuard {
         reject(this.#endedBy);
         return;
       }
-      this.#waitingSince = this.#options.clock.monotonicMs();
+      this.#waitingSince = this.#clock.monotonicMs();
       this.#rejectWaiting = reject;
       work.then(
         (value) => {
@@ -84,13 +86,12 @@ class SilenceGuard implements StallGuard {
 
   /** One timer that looks when it fires, instead of one per chunk. */
   #watch(delayMs: number): Timer {
-    const { clock, onStall } = this.#options;
     const look = () => {
-      const silentMs = this.#waitingSince === undefined ? 0 : clock.monotonicMs() - this.#waitingSince;
-      if (silentMs >= this.#stallMs) this.#end(onStall());
+      const silentMs = this.#waitingSince === undefined ? 0 : this.#clock.monotonicMs() - this.#waitingSince;
+      if (silentMs >= this.#stallMs) this.#end(this.#onStall(this.#stallMs));
       else this.#timer = this.#watch(this.#stallMs - silentMs);
     };
-    return clock.setTimer(delayMs, look, { unref: true });
+    return this.#clock.setTimer(delayMs, look, { unref: true });
   }
 
   #end(error: Error): void {

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { createScope } from "../base/cancellation.ts";
 import { CadreError } from "../base/errors.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { createRedactor, runtimeSecrets } from "../base/secrets.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
@@ -135,7 +136,7 @@ export function createSession(options: SessionOptions): Session {
     transcript,
     restored,
     modelId: model.id,
-    head: { sessionId: id, cwd, timestamp: new Date(world.clock.now()).toISOString() },
+    head: { sessionId: id, cwd, timestamp: isoTime(world.clock.now()) },
     fresh: {
       system: renderSystemPrompt({
         world,

@@ -2,6 +2,7 @@
  * Joins the judgement with the mode of the moment and the person who can be asked. It judges the very input
  * that will run: whoever changes an input binds it anew and comes here again.
  */
+import { isoTime } from "../base/iso-time.ts";
 import type { Clock } from "../base/world.ts";
 import type { AskingAgent, PermissionDecision } from "../contracts/permission.ts";
 import type { PermissionBroker, Verdict } from "../permissions/broker.ts";
@@ -197,7 +198,7 @@ function sentence(reason: string): string {
 function recordOf({ tool, call, context }: Call, outcome: Outcome, clock: Clock): DecisionRecord {
   return {
     type: "decision",
-    timestamp: new Date(clock.now()).toISOString(),
+    timestamp: isoTime(clock.now()),
     toolUseId: call.id,
     ...(context.agent.agentId !== undefined && { agentId: context.agent.agentId }),
     tool: tool.name,

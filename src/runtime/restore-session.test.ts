@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { World } from "../base/world.ts";
 import type { Block, Message } from "../contracts/message.ts";
@@ -151,7 +151,7 @@ describe("a session that is gone on with", () => {
   it("is listed by what the user said first, not by what the runtime told the model", async () => {
     const list = text("<system-reminder>\nThe agents ...\n</system-reminder>");
     await write(1, [head(1), message("1", "user", [list]), message("2", "user", [list, text("go")])]);
-    const [found] = await findSessions(world.files, dirname(filesOf(1).transcript));
+    const [found] = await findSessions(world.files, filesOf(1).projectFolder);
     expect(found && (await summarizeSession(world.files, found))).toMatchObject({ firstPrompt: "go" });
   });
 
@@ -203,6 +203,17 @@ describe("agents that were running when the process died", () => {
     expect(again.messages).toEqual(restored.messages);
     expect(again).toMatchObject({ added: [], reports: [], notes: [] });
     await goOn(again);
+  });
+
+  it("are named to a person, but of very many only some", async () => {
+    await write(1, [head(1), message("1", "user", [text("go")])]);
+    for (let number = 0; number < 12; number++)
+      await leaveAgent(1, meta(`a${number}`), [message("x", "user", [text("hi")])]);
+    const restored = await restore("latest");
+    expect(restored.reports).toHaveLength(12);
+    expect(restored.notes).toHaveLength(11);
+    expect(restored.notes.at(-1)).toBe("2 more agents were interrupted. The model is told of each.");
+    await goOn(restored);
   });
 
   it("are reported once where no call waits for them, again only if they were interrupted again", async () => {

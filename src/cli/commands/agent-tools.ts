@@ -12,10 +12,33 @@ export function knownToolNames(options: { world: World; settings: Settings }): R
   return new Set([...tools.flatMap(({ name, aliases }) => [name, ...aliases]), ...sessionTools]);
 }
 
-/** What is wrong with an entry of `tools`, or undefined. Tools of servers are known only when these run. */
+export interface MissingTool {
+  readonly name: string;
+  /** What may have been meant. */
+  readonly close: string | undefined;
+}
+
+/** The entries of `tools` that nothing here answers to. Tools of servers are known only when these run. */
+export function findMissingTools(entries: readonly string[], known: ReadonlySet<string>): MissingTool[] {
+  return entries.flatMap((entry) => {
+    const name = /^[^(]*/.exec(entry)?.[0].trim() ?? entry;
+    if (name === "*" || name.startsWith("mcp__") || known.has(name)) return [];
+    const close = nearest(name, [...known]);
+    // TaskGet is another tool, not Task with a slip of the finger.
+    const isLonger = close !== undefined && name.length - close.length > 2;
+    return [{ name, close: isLonger ? undefined : close }];
+  });
+}
+
+export function noSuchTools(missing: readonly MissingTool[]): string {
+  const names = missing.map(
+    ({ name, close }) => `"${name}"${close === undefined ? "" : ` (did you mean ${close}?)`}`,
+  );
+  return `${names.length === 1 ? "there is no tool" : "there are no tools"} ${names.join(", ")}`;
+}
+
+/** What is wrong with an entry of `tools`, or undefined. */
 export function problemOfTool(entry: string, known: ReadonlySet<string>): string | undefined {
-  const name = /^[^(]*/.exec(entry)?.[0].trim() ?? entry;
-  if (name === "*" || name.startsWith("mcp__") || known.has(name)) return undefined;
-  const close = nearest(name, [...known]);
-  return `there is no tool "${name}"${close === undefined ? "" : ` (did you mean ${close}?)`}`;
+  const missing = findMissingTools([entry], known);
+  return missing.length === 0 ? undefined : noSuchTools(missing);
 }

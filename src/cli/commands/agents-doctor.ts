@@ -3,7 +3,7 @@ import type { AgentDefinition, LoadedAgents } from "../../contracts/agent-defini
 import { exitCodes } from "../../surfaces/headless/exit-code.ts";
 import { wrapText } from "../text-table.ts";
 import { problemOfModel } from "./agent-model.ts";
-import { knownToolNames, problemOfTool } from "./agent-tools.ts";
+import { findMissingTools, knownToolNames, noSuchTools } from "./agent-tools.ts";
 import { type AgentsRequest, countOf, fileOf, originOf, pathShower } from "./agents-request.ts";
 
 export interface AgentFinding {
@@ -70,18 +70,24 @@ function findingsOfAgent(
   { request, known }: { request: AgentsRequest; known: ReadonlySet<string> },
 ): AgentFinding[] {
   const { tools = [], disallowedTools = [] } = agent;
-  const missing = tools.flatMap((tool) => problemOfTool(tool, known) ?? []);
-  const notTaken = disallowedTools.flatMap((tool) => problemOfTool(tool, known) ?? []);
+  const missing = findMissingTools(tools, known);
+  const notTaken = findMissingTools(disallowedTools, known);
+  const unclosed = [...tools, ...disallowedTools].filter((tool) => tool.includes("(") && !tool.endsWith(")"));
   const model = agent.model === undefined ? undefined : problemOfModel(agent.model, request);
   return [
-    ...missing.map((message) => ({ kind: "tool", message }) as const),
+    ...(missing.length > 0 ? [{ kind: "tool", message: noSuchTools(missing) } as const] : []),
     ...(tools.length > 0 && missing.length === tools.length
       ? [{ kind: "tool", message: "none of its tools exists here, so it has none" } as const]
       : []),
-    ...notTaken.map(
-      (problem) =>
-        ({ kind: "tool", message: `disallowedTools: ${problem}, so nothing is taken away` }) as const,
-    ),
+    ...unclosed.map((tool) => ({ kind: "tool", message: `the bracket of "${tool}" is not closed` }) as const),
+    ...(notTaken.length > 0
+      ? [
+          {
+            kind: "tool",
+            message: `disallowedTools: ${noSuchTools(notTaken)}, so nothing is taken away by that`,
+          } as const,
+        ]
+      : []),
     ...(model === undefined ? [] : [{ kind: "model", message: model } as const]),
   ].map((each) => finding(agent, { state: "warn", ...each }));
 }

@@ -252,6 +252,24 @@ describe("cadre agents doctor", () => {
     expect(stdout).toMatch(/\n\n9 agents, 1 replaced, \d+ to look at, 1 failed\n$/);
   });
 
+  it("tells of an agent's tools in one finding, and of a bracket that is not closed", async () => {
+    await workspace.write(
+      "project/.cadre/agents/a.md",
+      agentFile("a", "tools: Read, Grpe, TaskGet, Bash(ls:*\n"),
+    );
+    const { stdout } = await agents(["doctor"]);
+    expect(stdout).toContain('there are no tools "Grpe" (did you mean Grep?), "TaskGet"\n');
+    expect(stdout).toContain('the bracket of "Bash(ls:*" is not closed');
+    expect(stdout).toContain("8 agents, 2 to look at, 0 failed");
+  });
+
+  it("tells of a frontmatter without end once", async () => {
+    await workspace.write("project/.cadre/agents/a.md", "---\nname: a\ndescription: d\n");
+    const { stdout } = await agents(["doctor"]);
+    expect(stdout.match(/never closed/g)).toHaveLength(1);
+    expect(stdout).toContain("7 agents, 0 to look at, 1 failed");
+  });
+
   it("prints findings as JSON", async () => {
     const file = await workspace.write("project/.cadre/agents/a.md", agentFile("a", "tools: Nope\n"));
     const { code, stdout } = await agents(["doctor", "--json"]);

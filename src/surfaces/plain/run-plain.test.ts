@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CadreError } from "../../base/errors.ts";
+import type { Message } from "../../contracts/message.ts";
 import type { Surface } from "../../runtime/session.ts";
 import { createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
@@ -18,7 +19,7 @@ type Script = (surface: Surface, session: () => ScriptedSession) => ScriptedRun;
 /** A person at a terminal: types, and waits for what is shown. */
 function sitDown(
   script: Script,
-  options: { firstPrompt?: string; terminal?: boolean; open?: () => never } = {},
+  options: { firstPrompt?: string; terminal?: boolean; open?: () => never; messages?: Message[] } = {},
 ) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -38,6 +39,7 @@ function sitDown(
         script(surface, () => current),
         {
           transcriptPath: "/home/me/t.jsonl",
+          ...(options.messages && { messages: options.messages }),
         },
       );
       session = current;
@@ -100,6 +102,21 @@ describe("a conversation", () => {
     expect(person.shown()).toContain("0 tokens read (0 from cache), 0 written, $0.0000");
     expect(person.shown()).toContain("Transcript: /home/me/t.jsonl");
     expect(person.session()?.closed).toBe(true);
+  });
+
+  it("that goes on shows where it stood, and how to go on again", async () => {
+    const content = [{ type: "text" as const, text: "map\u001b[2J this" }];
+    const messages = [{ uuid: "1", parentUuid: null, timestamp: "", role: "user" as const, content }];
+    const person = sitDown(echo, { messages });
+    await person.sees("(this conversation has 1 message; it ended with)\n> map^[[2J this\n");
+    person.end();
+    expect(await person.exit).toBe(0);
+    expect(person.shown()).toContain("\nTo go on: cadre --resume 11111111-1111-4111-8111-111111111111");
+    const fresh = sitDown(echo);
+    await fresh.sees("> ");
+    fresh.end();
+    await fresh.exit;
+    expect(fresh.shown()).not.toContain("To go on");
   });
 
   it("begins with the prompt of the command line", async () => {

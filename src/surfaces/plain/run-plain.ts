@@ -14,6 +14,7 @@ import { createActivityLines } from "./activity-lines.ts";
 import { type AgentLabels, createAgentLabels } from "./agent-labels.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
 import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
+import { describeResumed } from "./resumed-conversation.ts";
 import { describeTotals } from "./session-totals.ts";
 
 export interface PlainOptions {
@@ -114,6 +115,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
     if (session.modelId === "offline") console.line(offlineHint);
+    for (const line of describeResumed(session.messages)) console.line(line);
     if (options.firstPrompt !== undefined) typed.push(options.firstPrompt);
     else console.prompt();
     for await (const text of typed) {
@@ -206,6 +208,9 @@ function createRenderer(console: PlainConsole, labels: AgentLabels): Renderer {
 }
 
 function farewell(session: Session): string {
-  const kept = session.transcriptPath === undefined ? "not kept" : session.transcriptPath;
-  return `${describeTotals(session.totals)}\nTranscript: ${kept}`;
+  const { transcriptPath, messages } = session;
+  const lines = [describeTotals(session.totals), `Transcript: ${transcriptPath ?? "not kept"}`];
+  if (transcriptPath !== undefined && messages.length > 0)
+    lines.push(`To go on: cadre --resume ${session.id}`);
+  return lines.join("\n");
 }
