@@ -15,7 +15,8 @@ const keptActivities = 3;
 
 export class AgentRun implements Listener {
   readonly #host: AgentHost;
-  #begun: { readonly started: StartedAgent; readonly recorder: RunRecorder } | undefined;
+  #started: StartedAgent | undefined;
+  #recorder: RunRecorder | undefined;
   #activities: readonly string[] = [];
   #status: TaskEndStatus = "failed";
   #error: string | undefined;
@@ -25,12 +26,13 @@ export class AgentRun implements Listener {
   }
 
   get begun(): boolean {
-    return this.#begun !== undefined;
+    return this.#started !== undefined;
   }
 
   begin(started: StartedAgent): void {
     const { clock } = this.#host.world;
-    this.#begun = { started, recorder: createRunRecorder({ clock, budget: started.context.budget }) };
+    this.#started = started;
+    this.#recorder = createRunRecorder({ clock, budget: started.context.budget });
     this.#tellStart();
   }
 
@@ -91,8 +93,9 @@ export class AgentRun implements Listener {
   }
 
   get #now(): { started: StartedAgent; recorder: RunRecorder } {
-    if (this.#begun === undefined) throw new Error("the agent has not begun");
-    return this.#begun;
+    const [started, recorder] = [this.#started, this.#recorder];
+    if (started === undefined || recorder === undefined) throw new Error("the agent has not begun");
+    return { started, recorder };
   }
 
   #tellStart(): void {

@@ -10,12 +10,17 @@ export interface Scope {
   readonly signal: AbortSignal;
   readonly cancelled: boolean;
   readonly cancelledBy: CancelledError | undefined;
-  /** Calls back once, unless the returned function is called before, or it is cancelled already. */
-  onCancel(listener: () => void): () => void;
+  /** Told once, unless it is cancelled already. */
+  watch(watcher: CancelWatcher): void;
+  unwatch(watcher: CancelWatcher): void;
   child(): Scope;
   cancel(reason: string, cause?: unknown): void;
   /** Leaves the tree without cancelling. A scope that ended must be released, or its parent keeps it. */
   release(): void;
+}
+
+export interface CancelWatcher {
+  scopeCancelled(): void;
 }
 
 /** A scope of ours, or a signal from elsewhere. */
@@ -38,7 +43,7 @@ class ScopeNode implements Scope {
   #isChained = false;
   #cancelledBy: CancelledError | undefined;
   #controller: AbortController | undefined;
-  #listeners: readonly (() => void)[] = none;
+  #watchers: readonly CancelWatcher[] = none;
 
   constructor(parent: ScopeNode | undefined) {
     this.#parent = parent;
@@ -60,12 +65,13 @@ class ScopeNode implements Scope {
     return this.#cancelledBy;
   }
 
-  onCancel(listener: () => void): () => void {
+  watch(watcher: CancelWatcher): void {
     // Not by spreading, which leaves room for more.
-    this.#listeners = this.#listeners.concat(listener);
-    return () => {
-      this.#listeners = this.#listeners.filter((each) => each !== listener);
-    };
+    this.#watchers = this.#watchers.concat(watcher);
+  }
+
+  unwatch(watcher: CancelWatcher): void {
+    this.#watchers = this.#watchers.filter((each) => each !== watcher);
   }
 
   child(): Scope {
@@ -81,9 +87,9 @@ class ScopeNode implements Scope {
     // Children first: by the time a listener on this scope runs, everything below knows.
     while (this.#firstChild) this.#firstChild.cancel(reason, this.#cancelledBy);
     this.release();
-    const listeners = this.#listeners;
-    this.#listeners = none;
-    for (const listener of listeners) listener();
+    const watchers = this.#watchers;
+    this.#watchers = none;
+    for (const watcher of watchers) watcher.scopeCancelled();
     this.#controller?.abort(this.#cancelledBy);
   }
 
@@ -109,7 +115,7 @@ class ScopeNode implements Scope {
   }
 }
 
-const none: readonly (() => void)[] = [];
+const none: readonly CancelWatcher[] = [];
 
 /** The root of a tree that hangs on a signal from elsewhere. */
 class LinkedScope extends ScopeNode {
@@ -149,7 +155,11 @@ function isCancelledNow(on: Cancellation): boolean {
 
 /** Calls back once when it is cancelled, unless the returned function is called before. */
 export function onCancelled(on: Cancellation, listener: () => void): () => void {
-  if ("onCancel" in on) return on.onCancel(listener);
+  if ("watch" in on) {
+    const watcher = { scopeCancelled: listener };
+    on.watch(watcher);
+    return () => on.unwatch(watcher);
+  }
   on.addEventListener("abort", listener, { once: true });
   return () => on.removeEventListener("abort", listener);
 }

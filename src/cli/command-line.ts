@@ -25,7 +25,7 @@ export async function runCommandLine(argv: readonly string[], version: string): 
     interruption,
     version,
   };
-  const failed = (error: unknown) => explain(error, { io, debug: argv.includes("--debug") });
+  const failed = (error: unknown) => explain(error, { io, argv });
   // A bug in something that nobody waits for must not end in a stack trace.
   process.on("uncaughtException", (error) => void failed(error).then((code) => process.exit(code)));
   let code = await dispatch(argv, io).catch(failed);
@@ -104,17 +104,23 @@ async function print(text: string, io: CommandIo): Promise<number> {
   return exitCodes.success;
 }
 
-async function explain(error: unknown, context: { io: CommandIo; debug: boolean }): Promise<number> {
-  const { stderr } = context.io;
+async function explain(
+  error: unknown,
+  { io, argv }: { io: CommandIo; argv: readonly string[] },
+): Promise<number> {
+  const { stderr } = io;
   if (error instanceof UsageError) {
-    await stderr.write(`cadre: ${error.message}\nTry "cadre --help".\n`);
+    const topic = helpTopics.find((each) => each === argv[0]);
+    const command = topic === undefined ? "cadre" : `cadre ${topic}`;
+    await stderr.write(`cadre: ${error.message}\nTry "${command} --help".\n`);
     return exitCodes.usage;
   }
   if (error instanceof CadreError) {
     await stderr.write(`cadre: ${error.message}\n`);
     return exitCodeOfError(error);
   }
-  const details = error instanceof Error && context.debug ? `\n${error.stack}` : " (--debug shows where)";
+  const details =
+    error instanceof Error && argv.includes("--debug") ? `\n${error.stack}` : " (--debug shows where)";
   await stderr.write(`cadre: unexpected error, please report it: ${messageOf(error)}${details}\n`);
   return exitCodes.failed;
 }

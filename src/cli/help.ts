@@ -58,7 +58,7 @@ Files:
 
 Exit codes:
   0    the run ended well
-  1    the run failed, or reached a limit (turns, cost, tokens)
+  1    the run failed, or reached a limit (turns, cost, tokens, time)
   2    wrong usage, invalid settings or input, or nowhere to keep the session
   3    no answer from the model: no key, key refused, not reachable, overloaded
   130  interrupted (Ctrl+C); 143 terminated; 141 the reader of the output left

@@ -3,11 +3,12 @@ import type { Scope } from "../base/cancellation.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { Block, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { type CallWatcher, createExecutor, type Executor } from "../tools/executor.ts";
+import type { InterruptWatcher } from "./interrupt.ts";
 import { type LoopOptions, maxOutputTokensOf } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
 import { type AnswerWatcher, type Response, receiveResponse } from "./response.ts";
 
-export class Attempt implements AnswerWatcher, CallWatcher {
+export class Attempt implements AnswerWatcher, CallWatcher, InterruptWatcher {
   /** Known before the message is: records of calls that start early refer to it. */
   readonly messageUuid: string;
   readonly executor: Executor;
@@ -18,7 +19,6 @@ export class Attempt implements AnswerWatcher, CallWatcher {
   modelMs = 0;
   readonly #loop: LoopOptions;
   readonly #stream: Scope;
-  readonly #stopListening: () => void;
   #content: readonly Block[] = [];
   #recordedBlocks = 0;
   #askedMs = 0;
@@ -28,8 +28,8 @@ export class Attempt implements AnswerWatcher, CallWatcher {
     this.messageUuid = loop.history.newUuid();
     this.executor = createExecutor({ run: loop, scope, watcher: this });
     this.#stream = scope.child();
-    this.#stopListening = loop.interrupt.onRequest(() => this.#interrupt());
-    if (loop.interrupt.requested) this.#interrupt();
+    loop.interrupt.watch(this);
+    if (loop.interrupt.requested) this.interruptRequested();
   }
 
   /** `isRetry`: an answer to the same request has broken off before. */
@@ -52,7 +52,7 @@ export class Attempt implements AnswerWatcher, CallWatcher {
 
   /** Interrupts reach the executor until then. */
   release(): void {
-    this.#stopListening();
+    this.#loop.interrupt.unwatch(this);
   }
 
   emit(event: LoopEvent): void {
@@ -99,7 +99,7 @@ export class Attempt implements AnswerWatcher, CallWatcher {
   }
 
   /** A person's interrupt ends the stream, and of the calls those that do not block (LO-25). */
-  #interrupt(): void {
+  interruptRequested(): void {
     const { interrupt, queue, agent } = this.#loop;
     // The message that a steering interrupt should make room for may have been taken already.
     if (interrupt.requested === "steer" && queue.waiting(agent.agentId) === 0) {

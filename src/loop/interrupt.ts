@@ -11,7 +11,12 @@ export interface Interrupt {
   request(kind: InterruptKind, why?: string): void;
   /** A steering interrupt is over once its message was taken. */
   clear(): void;
-  onRequest(listener: () => void): () => void;
+  watch(watcher: InterruptWatcher): void;
+  unwatch(watcher: InterruptWatcher): void;
+}
+
+export interface InterruptWatcher {
+  interruptRequested(): void;
 }
 
 export type InterruptKind = "stop" | "steer";
@@ -23,7 +28,7 @@ export function createInterrupt(): Interrupt {
 class RunInterrupt implements Interrupt {
   #requested: InterruptKind | undefined;
   #why = byUser;
-  #listeners: (() => void)[] = [];
+  #watchers: readonly InterruptWatcher[] = none;
 
   get requested(): InterruptKind | undefined {
     return this.#requested;
@@ -38,22 +43,24 @@ class RunInterrupt implements Interrupt {
     if (this.#requested === "stop") return;
     this.#requested = kind;
     this.#why = why;
-    for (const listener of this.#listeners) listener();
+    for (const watcher of this.#watchers) watcher.interruptRequested();
   }
 
   clear(): void {
     this.#requested = undefined;
   }
 
-  onRequest(listener: () => void): () => void {
+  watch(watcher: InterruptWatcher): void {
     // Not by spreading, which leaves room for more.
-    this.#listeners = this.#listeners.concat(listener);
-    return () => {
-      this.#listeners = this.#listeners.filter((each) => each !== listener);
-    };
+    this.#watchers = this.#watchers.concat(watcher);
+  }
+
+  unwatch(watcher: InterruptWatcher): void {
+    this.#watchers = this.#watchers.filter((each) => each !== watcher);
   }
 }
 
+const none: readonly InterruptWatcher[] = [];
 const byUser = "the user interrupted";
 
 /** `work`, or a `CancelledError` as soon as the run is cancelled or a person stops it. */
@@ -65,12 +72,13 @@ export async function unlessStopped<T>(
   const stopIfAsked = () => {
     if (run.interrupt.requested === "stop") scope.cancel(run.interrupt.why);
   };
-  const stopListening = run.interrupt.onRequest(stopIfAsked);
+  const watcher = { interruptRequested: stopIfAsked };
+  run.interrupt.watch(watcher);
   stopIfAsked();
   try {
     return await unlessCancelled(work(scope.signal), scope);
   } finally {
-    stopListening();
+    run.interrupt.unwatch(watcher);
     scope.release();
   }
 }

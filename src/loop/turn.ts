@@ -187,7 +187,8 @@ function charge({ loop, state }: Turn, { sentCount, modelMs }: Attempt, response
 async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> {
   if (loop.interrupt.requested) return true;
   const pause = scope.child();
-  const stopListening = loop.interrupt.onRequest(() => pause.cancel(loop.interrupt.why));
+  const watcher = { interruptRequested: () => pause.cancel(loop.interrupt.why) };
+  loop.interrupt.watch(watcher);
   try {
     await sleep(loop.world.clock, delayMs, pause);
     return true;
@@ -195,7 +196,7 @@ async function waited({ loop, scope }: Turn, delayMs: number): Promise<boolean> 
     if (isCancelled(error)) return !scope.cancelled;
     throw error;
   } finally {
-    stopListening();
+    loop.interrupt.unwatch(watcher);
     pause.release();
   }
 }

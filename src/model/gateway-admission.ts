@@ -2,7 +2,7 @@
  * Who of an account's callers may send now, and who waits: in the order in which they came, no more at a time
  * than the account bears, and sent again only as often as is fair to the provider.
  */
-import { cancelledErrorOf, type Scope } from "../base/cancellation.ts";
+import { cancelledErrorOf, onCancelled, type Scope } from "../base/cancellation.ts";
 import type { Clock, Timer } from "../base/world.ts";
 import type { Lane } from "./gateway-lane.ts";
 import { createAdaptiveLimit } from "./gateway-limit.ts";
@@ -150,7 +150,7 @@ export function createAdmission<C extends Caller>(options: {
             reject(error);
           },
         };
-        const stopListening = scope.onCancel(() => {
+        const stopListening = onCancelled(scope, () => {
           waiters.delete(waiter);
           waiter.reject(cancelledErrorOf(scope));
           admitWaiters();

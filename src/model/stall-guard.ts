@@ -1,6 +1,6 @@
 /** Waiting for a server that may fall silent, under a signal that may fire. */
 
-import { cancelledErrorOf, type Scope } from "../base/cancellation.ts";
+import { type CancelWatcher, cancelledErrorOf, type Scope } from "../base/cancellation.ts";
 import type { Clock, Timer } from "../base/world.ts";
 
 export interface StallGuard {
@@ -28,14 +28,12 @@ export function createStallGuard(options: GuardOptions): StallGuard {
   return new SilenceGuard(options);
 }
 
-class SilenceGuard implements StallGuard {
+class SilenceGuard implements StallGuard, CancelWatcher {
   readonly #clock: Clock;
   readonly #onStall: (stallMs: number) => Error;
   readonly scope: Scope;
-  readonly #stopListening: () => void;
   #endedBy: Error | undefined;
   #stallMs: number;
-  #timer: Timer;
   #waitingSince: number | undefined;
   #rejectWaiting: ((error: Error) => void) | undefined;
 
@@ -43,10 +41,14 @@ class SilenceGuard implements StallGuard {
     this.#clock = options.clock;
     this.#onStall = options.onStall;
     this.#stallMs = options.stallMs;
-    this.#timer = this.#watch(options.stallMs);
     this.scope = options.scope.child();
-    this.#stopListening = this.scope.onCancel(() => this.#end(cancelledErrorOf(this.scope)));
-    if (this.scope.cancelled) this.#end(cancelledErrorOf(this.scope));
+    watchOf(this.#clock).enter(this, options.stallMs);
+    if (this.scope.cancelled) this.scopeCancelled();
+    else this.scope.watch(this);
+  }
+
+  scopeCancelled(): void {
+    this.#end(cancelledErrorOf(this.scope));
   }
 
   waitFor<T>(work: Promise<T>): Promise<T> {
@@ -73,25 +75,22 @@ class SilenceGuard implements StallGuard {
 
   limitTo(stallMs: number): void {
     this.#stallMs = stallMs;
-    this.#timer.cancel();
-    this.#timer = this.#watch(stallMs);
+    watchOf(this.#clock).lookWithin(stallMs);
   }
 
   release({ complete }: { complete: boolean }): void {
-    this.#timer.cancel();
-    this.#stopListening();
+    watchOf(this.#clock).leave(this);
+    this.scope.unwatch(this);
     if (!complete) this.scope.cancel("the request was given up");
     this.scope.release();
   }
 
-  /** One timer that looks when it fires, instead of one per chunk. */
-  #watch(delayMs: number): Timer {
-    const look = () => {
-      const silentMs = this.#waitingSince === undefined ? 0 : this.#clock.monotonicMs() - this.#waitingSince;
-      if (silentMs >= this.#stallMs) this.#end(this.#onStall(this.#stallMs));
-      else this.#timer = this.#watch(this.#stallMs - silentMs);
-    };
-    return this.#clock.setTimer(delayMs, look, { unref: true });
+  /** Ends what has been silent too long; else answers with how long it still may be. */
+  look(nowMs: number): number {
+    const silentMs = this.#waitingSince === undefined ? 0 : nowMs - this.#waitingSince;
+    if (silentMs < this.#stallMs) return this.#stallMs - silentMs;
+    this.#end(this.#onStall(this.#stallMs));
+    return Number.POSITIVE_INFINITY;
   }
 
   #end(error: Error): void {
@@ -100,4 +99,59 @@ class SilenceGuard implements StallGuard {
     this.#rejectWaiting?.(this.#endedBy);
     this.scope.cancel(error.message, error);
   }
+}
+
+/** All requests that wait by one clock share one timer, which looks at them when it fires: there may be thousands. */
+class SilenceWatch {
+  readonly #clock: Clock;
+  readonly #guards = new Set<SilenceGuard>();
+  #timer: Timer | undefined;
+  #dueMs = Number.POSITIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  enter(guard: SilenceGuard, stallMs: number): void {
+    this.#guards.add(guard);
+    this.lookWithin(stallMs);
+  }
+
+  leave(guard: SilenceGuard): void {
+    this.#guards.delete(guard);
+    if (this.#guards.size === 0) this.#disarm();
+  }
+
+  lookWithin(delayMs: number): void {
+    const dueMs = this.#clock.monotonicMs() + delayMs;
+    if (dueMs >= this.#dueMs) return;
+    this.#disarm();
+    this.#dueMs = dueMs;
+    this.#timer = this.#clock.setTimer(delayMs, () => this.#look(), { unref: true });
+  }
+
+  #look(): void {
+    this.#disarm();
+    const nowMs = this.#clock.monotonicMs();
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const guard of [...this.#guards]) soonestMs = Math.min(soonestMs, guard.look(nowMs));
+    if (soonestMs < Number.POSITIVE_INFINITY) this.lookWithin(soonestMs);
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+}
+
+const watches = new WeakMap<Clock, SilenceWatch>();
+
+function watchOf(clock: Clock): SilenceWatch {
+  let watch = watches.get(clock);
+  if (watch === undefined) {
+    watch = new SilenceWatch(clock);
+    watches.set(clock, watch);
+  }
+  return watch;
 }

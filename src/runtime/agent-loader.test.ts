@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LoadedAgents } from "../contracts/agent-definition.ts";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
 import { createTestWorld } from "../testing/test-world.ts";
-import { type AgentLoaderOptions, agentLoaderFor } from "./agent-loader.ts";
+import { type AgentLoaderOptions, agentLoaderFor, problemsOfDefinitions } from "./agent-loader.ts";
 
 let workspace: TempWorkspace;
 beforeAll(async () => {
@@ -91,5 +91,23 @@ describe("agentLoaderFor", () => {
       ["near:helper", "acceptEdits"],
       ["near:other", undefined],
     ]);
+  });
+});
+
+describe("problemsOfDefinitions", () => {
+  it("tells what settings and the flag lose, by name, and of the flag also what was not taken as written", () => {
+    const agents = {
+      good: definition("x"),
+      lost: { prompt: "p" },
+      odd: { ...definition("y"), maxTurns: -1 },
+    };
+    const world = createTestWorld({ homeFolder: "/home/me" });
+    const problems = problemsOfDefinitions({ world, settings: { agents }, flag: agents });
+    expect(problems).toEqual([
+      expect.stringMatching(/^\/home\/me\/.cadre\/settings.json: agents.lost: .*; it is left out$/),
+      expect.stringMatching(/^--agents: agents.lost: .*; it is left out$/),
+      expect.stringMatching(/^--agents: agents.odd: `maxTurns` should be/),
+    ]);
+    expect(problemsOfDefinitions({ world, settings: {} })).toEqual([]);
   });
 });

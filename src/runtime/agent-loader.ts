@@ -2,6 +2,7 @@
 import { basename, isAbsolute, join, resolve } from "node:path";
 import { builtInAgents } from "../agents/built-in/built-in-agents.ts";
 import { type AgentLoader, createAgentLoader } from "../agents/load-definitions.ts";
+import { parseJsonDefinition } from "../agents/parse-definition.ts";
 import type { World } from "../base/world.ts";
 import type { LoadedSource } from "../config/settings.ts";
 import { userSettingsPath } from "../config/settings-sources.ts";
@@ -46,12 +47,33 @@ export function agentLoaderFor(options: AgentLoaderOptions): AgentLoader {
   });
 }
 
+/**
+ * What is wrong with definitions in settings and of a flag, in words for a person. Of settings only what is lost is
+ * told: they are read by every run, and `cadre agents doctor` tells the rest.
+ */
+export function problemsOfDefinitions(
+  options: Pick<AgentLoaderOptions, "world" | "settings" | "settingsSources" | "flag">,
+): string[] {
+  const flag = { source: "flag" as const, file: "--agents", agents: options.flag ?? {} };
+  return [...definitionsInSettings(options), flag].flatMap(({ source, file, agents }) =>
+    Object.entries(agents).flatMap(([name, entry]) => {
+      const { failure, repairs } = parseJsonDefinition(name, entry, { source, file });
+      if (failure !== undefined) return [`${file}: ${failure.what}; it is left out`];
+      return source === "flag" ? repairs.map(({ what }) => `${file}: ${what}`) : [];
+    }),
+  );
+}
+
 /** A program has no use for a guide to the command. */
 function isDrivenBySdk(env: World["env"]): boolean {
   return (env.CADRE_ENTRYPOINT ?? env.CLAUDE_CODE_ENTRYPOINT ?? "").toLowerCase().startsWith("sdk");
 }
 
-function definitionsInSettings({ world, settings, settingsSources }: AgentLoaderOptions) {
+function definitionsInSettings({
+  world,
+  settings,
+  settingsSources,
+}: Pick<AgentLoaderOptions, "world" | "settings" | "settingsSources">) {
   const user = { name: "user" as const, label: userSettingsPath(world.homeFolder), settings };
   return (settingsSources ?? [user]).flatMap(({ name, label, settings: { agents } }) =>
     agents === undefined ? [] : [{ source: name, file: label, agents }],

@@ -23,7 +23,14 @@ export function createWatchedScope(): { scope: Scope; held: () => number } {
     get cancelledBy() {
       return inner.cancelledBy;
     },
-    onCancel: (listener) => once(inner.onCancel(listener)),
+    watch(watcher) {
+      held += 1;
+      inner.watch(watcher);
+    },
+    unwatch(watcher) {
+      held -= 1;
+      inner.unwatch(watcher);
+    },
     child() {
       const child = inner.child();
       const release = once(() => child.release());

@@ -1,4 +1,4 @@
-import { reasonOf, type Scope } from "../base/cancellation.ts";
+import { type CancelWatcher, reasonOf, type Scope } from "../base/cancellation.ts";
 import { CancelledError } from "../base/errors.ts";
 import type { Clock, Timer } from "../base/world.ts";
 
@@ -18,10 +18,9 @@ export function createPatience(clock: Clock, scope: Scope): Patience {
   return new CallPatience(clock, scope);
 }
 
-class CallPatience implements Patience {
+class CallPatience implements Patience, CancelWatcher {
   readonly #clock: Clock;
   readonly #scope: Scope;
-  readonly #stopListening: () => void;
   #timer: Timer | undefined;
   #abandoned: CancelledError | undefined;
   /** A race against one long promise would keep something for every step of the call. */
@@ -30,8 +29,8 @@ class CallPatience implements Patience {
   constructor(clock: Clock, scope: Scope) {
     this.#clock = clock;
     this.#scope = scope;
-    this.#stopListening = scope.onCancel(() => this.#startGrace());
-    if (scope.cancelled) this.#startGrace();
+    if (scope.cancelled) this.scopeCancelled();
+    else scope.watch(this);
   }
 
   waitFor<T>(work: Promise<T>): Promise<T> {
@@ -43,11 +42,11 @@ class CallPatience implements Patience {
   }
 
   release(): void {
-    this.#stopListening();
+    this.#scope.unwatch(this);
     this.#timer?.cancel();
   }
 
-  #startGrace(): void {
+  scopeCancelled(): void {
     this.#timer = this.#clock.setTimer(graceMs, () => {
       this.#abandoned = new CancelledError(reasonOf(this.#scope));
       this.#giveUp?.(this.#abandoned);

@@ -130,8 +130,18 @@ describe("cadre", () => {
     const [line, hint, rest] = stderr.split("\n");
     expect(line).toMatch(/^cadre: /);
     expect(line).toContain(complaint);
-    expect(hint).toBe('Try "cadre --help".');
+    expect(hint).toBe(args[0] === "doctor" ? 'Try "cadre doctor --help".' : 'Try "cadre --help".');
     expect(rest).toBe("");
+  });
+
+  it("warns of agents on the command line that it leaves out, and goes on with the others", async () => {
+    const agents = { good: { description: "d", prompt: "p" }, bad: { prompt: "p" }, odd: 5 };
+    const { code, stderr } = await cadre(["-p", "--agents", JSON.stringify(agents), "hello"]);
+    expect(code).toBe(0);
+    expect(stderr.trim().split("\n")).toEqual([
+      expect.stringMatching(/^cadre: warning: --agents: agents\.bad: .*`description`.*; it is left out$/),
+      expect.stringMatching(/^cadre: warning: --agents: agents\.odd: .*; it is left out$/),
+    ]);
   });
 
   it("answers without a key, keeps a transcript, and says nothing on standard error", async () => {

@@ -6,6 +6,7 @@ import { createNodeWorld } from "../../base/world/node-world.ts";
 import type { World } from "../../base/world.ts";
 import { loadSettings } from "../../config/settings.ts";
 import type { Model } from "../../model/model.ts";
+import { problemsOfDefinitions } from "../../runtime/agent-loader.ts";
 import { isCleanUpDue } from "../../runtime/clean-up-due.ts";
 import { createSession } from "../../runtime/create-session.ts";
 import { createModelSource } from "../../runtime/model-source.ts";
@@ -173,7 +174,13 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         modelNamed: models.model,
         surface,
       });
-      for (const warning of session.permissions.warnings)
+      const ofAgents = problemsOfDefinitions({
+        world,
+        settings,
+        settingsSources: loaded.sources,
+        ...(request.agents && { flag: request.agents }),
+      });
+      for (const warning of [...session.permissions.warnings, ...ofAgents])
         await io.stderr.write(`cadre: warning: ${warning}\n`);
       log?.(`session ${session.id}, transcript ${session.transcriptPath ?? "not kept"}`);
       return log === undefined ? session : withRunLog(session, log);

@@ -14,12 +14,20 @@ export function describeEnd(end: LoopEnd): string | undefined {
     case "model_error":
       return messageOf(end.error);
     case "context_exhausted":
-    case "budget_exhausted":
       return end.message;
+    case "budget_exhausted":
+      return `${end.message} Raise it with ${raisedBy[end.budget]}.`;
     case "hook_stopped":
       return `Stopped by a hook: ${end.message}`;
   }
 }
+
+const raisedBy = {
+  turns: "budgets.session.turns in the settings",
+  tokens: "--max-tokens",
+  cost: "--max-cost",
+  time: "--max-minutes",
+} as const;
 
 /** The run went through, but the answer is not what was hoped for. */
 function shortcoming(stopReason: StopReasonOfModel): string | undefined {

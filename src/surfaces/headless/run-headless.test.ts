@@ -131,7 +131,11 @@ describe("text output", () => {
 
   it.each<[LoopEnd, number, RegExp]>([
     [{ reason: "max_turns", limit: 3 }, 1, /limit of 3 turns/],
-    [{ reason: "budget_exhausted", budget: "cost", message: "spent $1" }, 1, /spent \$1/],
+    [
+      { reason: "budget_exhausted", budget: "cost", message: "spent $1." },
+      1,
+      /spent \$1\. Raise it with --max-cost\.$/m,
+    ],
     [{ reason: "context_exhausted", message: "too long" }, 1, /too long/],
     [
       { reason: "model_error", error: new ModelError({ kind: "unavailable", message: "refused" }) },
