@@ -31,7 +31,7 @@ export interface AgentHost {
   readonly mayStart: (agentType: string, starter: AgentPermissions | undefined) => boolean;
   readonly mayRead: (path: string, agent: AgentScope) => Promise<boolean>;
   /** By id or alias. Throws a `CadreError` that says what to do. */
-  readonly modelNamed: (name: string) => Promise<Model>;
+  readonly modelNamed: ((name: string) => Promise<Model>) | undefined;
   readonly gate: Gate;
   readonly queue: Queue;
   readonly tasks: TaskRegistry;

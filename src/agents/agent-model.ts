@@ -19,6 +19,10 @@ export async function modelForAgent(
   });
   if ("problem" in selected) throw new ToolFailure(selected.problem, { code: "agent-model" });
   const warnings = selected.note === undefined ? [] : [selected.note];
-  const model = selected.model === "inherit" ? parent.model : await host.modelNamed(selected.model);
-  return { model, warnings };
+  if (selected.model === "inherit") return { model: parent.model, warnings };
+  if (host.modelNamed) return { model: await host.modelNamed(selected.model), warnings };
+  // A program that brought one model has no other. What a call asks for is refused, what a definition would like is not.
+  const problem = `The model "${selected.model}" cannot be had: this session has no model but ${parent.model.id}.`;
+  if (call !== undefined) throw new ToolFailure(`${problem} Leave it out.`, { code: "agent-model" });
+  return { model: parent.model, warnings: [...warnings, problem] };
 }

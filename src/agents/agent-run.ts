@@ -37,9 +37,9 @@ export class AgentRun implements Listener {
   }
 
   emit(event: LoopEvent): void {
-    this.#now.recorder.see(event);
-    if (event.type === "model-event") return;
-    const { agentId, request } = this.#now.started;
+    this.#recorder?.see(event);
+    if (event.type === "model-event" || this.#started === undefined) return;
+    const { agentId, request } = this.#started;
     request.report?.({ type: "agent-event", agentId, event });
     if (event.type === "call-start")
       this.#activities = this.#activities.slice(1 - keptActivities).concat(event.call.name);

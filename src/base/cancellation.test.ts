@@ -11,6 +11,31 @@ import {
 import { CancelledError } from "./errors.ts";
 
 describe("scopes", () => {
+  it("tell their watchers once, after everything below knows, and not those that left", () => {
+    const scope = createScope();
+    const child = scope.child();
+    const told: string[] = [];
+    const watcherNamed = (name: string) => ({
+      scopeCancelled: () => void told.push(`${name} ${child.cancelled}`),
+    });
+    const left = watcherNamed("left");
+    scope.watch(watcherNamed("first"));
+    scope.watch(left);
+    scope.watch(watcherNamed("second"));
+    scope.unwatch(left);
+    scope.cancel("enough");
+    scope.cancel("again");
+    expect(told).toEqual(["first true", "second true"]);
+  });
+
+  it("let children leave in any order, and cancel those that stayed", () => {
+    const parent = createScope();
+    const children = Array.from({ length: 5 }, () => parent.child());
+    for (const index of [2, 0, 4, 2]) children[index]?.release();
+    parent.cancel("enough");
+    expect(children.map(({ cancelled }) => cancelled)).toEqual([false, true, false, true, false]);
+  });
+
   it("cancel everything below and nothing above", () => {
     const session = createScope();
     const turn = session.child();

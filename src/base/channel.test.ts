@@ -61,4 +61,30 @@ describe("channel", () => {
     }
     expect(seen).toEqual([1, 2, 3]);
   });
+
+  it("tells its producer when the consumer has taken everything and asks for more", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    let wanted = false;
+    const waiting = channel.wanted()?.then(() => {
+      wanted = true;
+    });
+    const reader = channel[Symbol.asyncIterator]();
+    await reader.next();
+    expect(wanted).toBe(false);
+    const next = reader.next();
+    await waiting;
+    expect(wanted).toBe(true);
+    expect(channel.wanted()).toBeUndefined();
+    channel.push(2);
+    expect(await next).toEqual({ done: false, value: 2 });
+  });
+
+  it("does not keep its producer waiting for a consumer that left", async () => {
+    const channel = createChannel<number>();
+    const waiting = channel.wanted();
+    await channel[Symbol.asyncIterator]().return?.();
+    await waiting;
+    expect(channel.wanted()).toBeUndefined();
+  });
 });

@@ -89,6 +89,8 @@ export const Settings = z.looseObject({
       keyEnv: text.optional(),
     })
     .optional(),
+  /** Addresses of this machine and its network that WebFetch may fetch all the same. */
+  webFetch: z.looseObject({ allowPrivateHosts: z.array(text).optional() }).optional(),
   cleanupPeriodDays: z.number().min(0).optional(),
 });
 export type Settings = z.infer<typeof Settings>;

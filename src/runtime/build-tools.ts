@@ -42,7 +42,7 @@ export function buildTools(options: {
     createGlobTool(),
     createGrepTool(),
     createBashTool(),
-    createWebFetchTool({}),
+    createWebFetchTool({ allowPrivateHosts: options.settings.webFetch?.allowPrivateHosts ?? [] }),
     createWebSearchTool({ provider: searchProvider(options) }),
     createTodoWriteTool(),
     createAskUserQuestionTool({ ask: surface?.askQuestions }),

@@ -15,7 +15,6 @@ import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
 import { iterateLoop } from "../loop/iterate-loop.ts";
 import type { LoopOptions, PrefixChange } from "../loop/loop-options.ts";
 import { createRunRecorder } from "../loop/run-recorder.ts";
-import type { Model } from "../model/model.ts";
 import { costOfRequest } from "../model/pricing.ts";
 import { createQueue, type Queue } from "../tasks/queue.ts";
 import { createTaskRegistry } from "../tasks/registry.ts";
@@ -103,7 +102,7 @@ export function createSession(options: SessionOptions): Session {
     isHidden: setup.engine.isDenied,
     mayStart: setup.engine.mayStartAgent,
     mayRead,
-    modelNamed: options.modelNamed ?? noOtherModel,
+    modelNamed: options.modelNamed,
     gate,
     queue,
     tasks,
@@ -291,13 +290,6 @@ export function createSession(options: SessionOptions): Session {
       await transcript.close();
     },
   };
-}
-
-async function noOtherModel(name: string): Promise<Model> {
-  throw new CadreError({
-    code: "model-unknown",
-    message: `This session knows no model but its own, so "${name}" cannot be used. Leave the model out.`,
-  });
 }
 
 /** The prompt, and after it what waits in the queue. */

@@ -119,3 +119,13 @@ it("a fallback answers when the model of choice stays overloaded, through the ga
   expect(asked.at(-1)).toBe("claude-free");
   expect(asked.filter((id) => id === "claude-busy").length).toBeGreaterThan(1);
 });
+
+it("hands out one model for one name, so that agents share what it keeps", async () => {
+  const source = createModelSource({
+    world: createTestWorld({ env: { ANTHROPIC_API_KEY: "k" } }),
+    settings: {},
+  });
+  const [one, same, other] = await Promise.all(["haiku", "haiku", "opus"].map((name) => source.model(name)));
+  expect(same).toBe(one);
+  expect(other).not.toBe(one);
+});

@@ -20,8 +20,20 @@ export function createModelSource(options: {
 }): ModelSource {
   const { world, settings } = options;
   const gateways = new Map<string, Gateway>();
+  /** Agents of one model share it, and with it what it keeps of requests. */
+  const models = new Map<string, Promise<Model>>();
 
-  async function connected(choice: ModelChoice): Promise<Model> {
+  function connected(choice: ModelChoice): Promise<Model> {
+    const key = `${choice.provider}/${choice.id}`;
+    const known = models.get(key);
+    if (known) return known;
+    const model = connect(choice);
+    models.set(key, model);
+    model.catch(() => models.delete(key));
+    return model;
+  }
+
+  async function connect(choice: ModelChoice): Promise<Model> {
     const model = await loadModel(world, choice);
     const account = accountOf(choice);
     if (account === undefined) return model;

@@ -56,7 +56,7 @@ export interface SessionOptions {
   readonly pluginFolders?: readonly string[];
   /** The same from a program: these may compute their prompt. */
   readonly agentDefinitions?: readonly AgentDefinition[];
-  /** Other models than its own, for agents. Default: there are none. */
+  /** Other models than its own, for agents, by id or alias. Default: there are none, and agents have that of the session. */
   readonly modelNamed?: (name: string) => Promise<Model>;
   /** What is added to the start of every agent. */
   readonly contributors?: readonly Contributor[];

@@ -333,6 +333,30 @@ describe("the model of an agent", () => {
     }
   });
 
+  it("is the session's own in a program that has no other: what a definition would like is told, what a call wants is refused", async () => {
+    const start = (call: Record<string, unknown>) => {
+      const main = createScriptedModel(
+        [{ calls: [agent("work", { subagent_type: "helper", ...call })] }, "done", "ok"],
+        { id: "big-1" },
+      );
+      return scene.open(
+        {},
+        {
+          model: { ...main, provider: "a", stream: main.stream },
+          settings: { providers, models },
+          agents: helper({ model: "haiku" }),
+        },
+      );
+    };
+    const liked = await start({}).run("go");
+    expect(liked.results[0]).toMatchObject({ isError: false, text: expect.stringContaining("done") });
+    const wanted = await start({ model: "haiku" }).run("go");
+    expect(wanted.results[0]).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("no model but big-1"),
+    });
+  });
+
   it("is refused by name when it cannot be had, and nothing is left of the start", async () => {
     const main = createScriptedModel([{ calls: [agent("work", { model: "a/gone" })] }, "ok"], {
       id: "big-1",
