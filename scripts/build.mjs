@@ -72,7 +72,15 @@ function finish({ path, text }) {
     head +=
       'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
   }
-  return head + text;
+  return head + asciiOnly(text);
+}
+
+/**
+ * A single letter beyond Latin-1 and V8 keeps the whole file at two bytes a letter. esbuild escapes those of strings;
+ * what is left stands in comments of packages, and in regular expressions, where the escape means the same.
+ */
+function asciiOnly(text) {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function writeStaged(path, text) {

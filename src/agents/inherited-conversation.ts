@@ -1,6 +1,6 @@
 /** A `forkContext` agent begins with what its parent knows; a marker divides that from its own task. */
 import type { Block, Message } from "../contracts/message.ts";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import type { History } from "../loop/history.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 

@@ -94,11 +94,3 @@ export const Message = z.object({
   synthetic: z.boolean().optional(),
 });
 export type Message = z.infer<typeof Message>;
-
-export function textOf(content: readonly Block[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-}
-
-export function toolUsesOf(content: readonly Block[]): ToolUseBlock[] {
-  return content.filter((block) => block.type === "tool_use");
-}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { LoopEvent } from "../contracts/event.ts";
-import { type Message, textOf, toolUsesOf } from "../contracts/message.ts";
+import type { Message } from "../contracts/message.ts";
+import { textOf, toolUsesOf } from "../contracts/message-content.ts";
 import { ModelError } from "../model/model-error.ts";
 import { createRequestSerializer } from "../model/serialize-request.ts";
 import { createLoopHarness } from "../testing/loop-harness.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/world.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
-import { textOf } from "../contracts/message.ts";
+import { textOf } from "../contracts/message-content.ts";
 import type { TranscriptRecord } from "../transcript/record.ts";
 import type { Budget } from "./budget.ts";
 

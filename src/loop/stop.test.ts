@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { unlessCancelled } from "../base/cancellation.ts";
-import { textOf } from "../contracts/message.ts";
+import { textOf } from "../contracts/message-content.ts";
 import { ModelError } from "../model/model-error.ts";
 import { createLoopHarness } from "../testing/loop-harness.ts";
 import { createScriptedModel, type Script } from "../testing/scripted-model.ts";

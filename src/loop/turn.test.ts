@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { textOf } from "../contracts/message.ts";
+import { textOf } from "../contracts/message-content.ts";
 import { createGateway } from "../model/gateway.ts";
 import { ModelError } from "../model/model-error.ts";
 import { createLoopHarness } from "../testing/loop-harness.ts";

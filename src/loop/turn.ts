@@ -4,7 +4,7 @@ import { isCancelled, messageOf } from "../base/errors.ts";
 import { neutralizeTags } from "../base/markup.ts";
 import type { LoopEnd } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import { addUsage, noUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import { ModelError } from "../model/model-error.ts";
 import { mayAskAgain, retryDelayMs } from "../model/retry.ts";

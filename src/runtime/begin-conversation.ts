@@ -1,6 +1,6 @@
 import type { Prefix } from "../loop/request.ts";
 import type { PrefixRecord } from "../transcript/record.ts";
-import { transcriptVersion } from "../transcript/record.ts";
+import { transcriptVersion } from "../transcript/version.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { RestoredSession } from "./restore-session.ts";
 

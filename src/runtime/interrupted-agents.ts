@@ -3,7 +3,8 @@
  * as a notification. What tells of it carries an id that the transcript keeps, so the next reading knows.
  */
 import { escapeText } from "../base/markup.ts";
-import { type Message, toolUsesOf } from "../contracts/message.ts";
+import type { Message } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
 import { type AgentStanding, interruptedText } from "../transcript/agent-standing.ts";
 import type { LoadedTranscript } from "../transcript/reader.ts";

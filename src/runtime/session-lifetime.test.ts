@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import { createScriptedModel, type Script } from "../testing/scripted-model.ts";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
 import { createTestWorld } from "../testing/test-world.ts";

@@ -19,8 +19,3 @@ export const AgentMeta = z.object({
   name: z.string().optional(),
 });
 export type AgentMeta = z.infer<typeof AgentMeta>;
-
-/** Ids become names of files, and some come from a model. */
-export function isAgentId(id: string): boolean {
-  return /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/.test(id);
-}

@@ -1,7 +1,8 @@
 /** How an agent stands, read from the two ends of its transcript. */
 import { type JournalEntry, readJournal, readJournalBackwards } from "../base/journal-reader.ts";
 import type { FileSystem } from "../base/world.ts";
-import { type ToolResultBlock, textOf } from "../contracts/message.ts";
+import type { ToolResultBlock } from "../contracts/message.ts";
+import { textOf } from "../contracts/message-content.ts";
 import type { AgentMeta } from "./agent-meta.ts";
 import { TranscriptRecord } from "./record.ts";
 import type { AgentAnswer } from "./repair.ts";

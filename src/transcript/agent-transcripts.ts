@@ -2,13 +2,15 @@
 import { dirname, join } from "node:path";
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
-import { AgentMeta, isAgentId } from "./agent-meta.ts";
-import { type AgentStanding, answerFor, readStanding } from "./agent-standing.ts";
+import { isAgentId } from "./agent-id.ts";
+import type { AgentMeta } from "./agent-meta.ts";
+import type { AgentStanding } from "./agent-standing.ts";
 import { createPrefixStore, type PrefixStore } from "./prefix-store.ts";
-import { type LoadedTranscript, loadTranscript } from "./reader.ts";
-import { type TranscriptRecord, transcriptVersion } from "./record.ts";
+import type { LoadedTranscript } from "./reader.ts";
+import type { TranscriptRecord } from "./record.ts";
 import { createSharedJournal, type SharedJournalOptions } from "./shared-journal.ts";
 import { sideBySide } from "./side-by-side.ts";
+import { transcriptVersion } from "./version.ts";
 import { createWriteBehind, type Lane, transcriptPath, type WriteBehindLimits } from "./write-behind.ts";
 import type { TranscriptWriter } from "./writer.ts";
 
@@ -74,6 +76,9 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
     const lane = behind.lane(agentId);
     if (lane) await behind.flush(lane);
     const path = transcriptPath(folder, agentId);
+    // Reading is checked by schemas, which a session that only writes need not build.
+    const { loadTranscript } = await import("./reader.ts");
+    const { answerFor } = await import("./agent-standing.ts");
     try {
       return await loadTranscript({
         world,
@@ -95,6 +100,7 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
       throw error;
     });
     const ids = entries.flatMap(({ name }) => /^agent-(.+)\.jsonl$/.exec(name)?.slice(1) ?? []);
+    const { readStanding } = await import("./agent-standing.ts");
     const standings: AgentStanding[] = [];
     await sideBySide(ids.filter(isAgentId), async (agentId) => {
       const lane = behind.lane(agentId);
@@ -187,6 +193,7 @@ async function readMeta(
 ): Promise<AgentMeta | undefined> {
   try {
     const text = await world.files.readText(join(folder, `agent-${agentId}.meta.json`));
+    const { AgentMeta } = await import("./agent-meta.ts");
     return AgentMeta.parse(JSON.parse(text));
   } catch {
     return undefined;

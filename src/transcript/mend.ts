@@ -1,7 +1,7 @@
 /** Makes a history that was read back one that can be sent (LO-4, TA-24). The same input gives the same output. */
 import { hashOf } from "../base/files.ts";
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import { type AgentAnswer, repairHistory } from "./repair.ts";
 
 export interface MendInput {

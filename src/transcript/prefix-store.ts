@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { systemCodeOf } from "../base/errors.ts";
 import { ensurePrivateFolder, hashOf, replaceFile } from "../base/files.ts";
 import type { FileSystem, World } from "../base/world.ts";
-import { PrefixRecord } from "./record.ts";
+import type { PrefixRecord } from "./record.ts";
 
 type Prefix = Pick<PrefixRecord, "system" | "tools">;
 
@@ -77,8 +77,6 @@ async function isThere(files: FileSystem, path: string): Promise<boolean> {
   }
 }
 
-const StoredPrefix = PrefixRecord.pick({ system: true, tools: true });
-
 /** Undefined if it is not there or not what was stored. */
 export async function readPrefix(options: {
   files: FileSystem;
@@ -89,7 +87,8 @@ export async function readPrefix(options: {
   try {
     const json = await options.files.readText(pathOf(options.folder, options.reference));
     if (hashOf(json) !== options.reference) return undefined;
-    return StoredPrefix.parse(JSON.parse(json));
+    const { PrefixRecord } = await import("./record.ts");
+    return PrefixRecord.pick({ system: true, tools: true }).parse(JSON.parse(json));
   } catch {
     return undefined;
   }

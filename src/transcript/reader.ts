@@ -2,7 +2,7 @@
 import type { JournalEntry, JournalProblem } from "../base/journal-reader.ts";
 import type { World } from "../base/world.ts";
 import type { Block, Message, ToolResultBlock } from "../contracts/message.ts";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
 import type { AgentMeta } from "./agent-meta.ts";
 import { mend } from "./mend.ts";
@@ -13,10 +13,10 @@ import {
   type PrefixRecord,
   type PrefixReferenceRecord,
   TranscriptRecord,
-  transcriptVersion,
 } from "./record.ts";
 import type { AgentAnswer } from "./repair.ts";
 import { scanTranscript } from "./scan-transcript.ts";
+import { transcriptVersion } from "./version.ts";
 import { createWindow, type MessageWindow } from "./window.ts";
 
 export interface LoadedTranscript {

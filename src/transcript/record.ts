@@ -10,8 +10,6 @@ import { QueueItem } from "../contracts/queue-item.ts";
 import { Usage } from "../contracts/usage.ts";
 import { AgentMeta } from "./agent-meta.ts";
 
-export const transcriptVersion = 1;
-
 /** The first line. */
 export const HeadRecord = z.object({
   type: z.literal("head"),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Block, type Message, toolUsesOf } from "../contracts/message.ts";
+import type { Block, Message } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 import { repairHistory } from "./repair.ts";
 
 const message = (role: Message["role"], content: Block[], uuid = "m"): Message => ({

@@ -3,7 +3,7 @@
  * A history that breaks this, after a crash or from another hand, is mended before it is sent.
  */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
-import { toolUsesOf } from "../contracts/message.ts";
+import { toolUsesOf } from "../contracts/message-content.ts";
 
 /** What became of the agent that an unanswered call had started; undefined if it had started none. */
 export type AgentAnswer = (call: ToolUseBlock) => string | ToolResultBlock | undefined;

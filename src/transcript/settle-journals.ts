@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readJournal } from "../base/journal-reader.ts";
 import type { FileHandle, FileSystem } from "../base/world.ts";
-import { isAgentId } from "./agent-meta.ts";
+import { isAgentId } from "./agent-id.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { transcriptPath } from "./write-behind.ts";
 

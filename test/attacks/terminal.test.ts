@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CadreError } from "../../src/base/errors.ts";
+import { createNodeClock } from "../../src/base/world/node-clock.ts";
 import type { PermissionRequest } from "../../src/contracts/permission.ts";
 import { createReporter } from "../../src/surfaces/headless/reporter.ts";
 import { runHeadless } from "../../src/surfaces/headless/run-headless.ts";
@@ -134,6 +135,7 @@ async function conversation(text: string): Promise<string> {
     output,
     terminal: false,
     interruption: { signal: new AbortController().signal, exitCode: () => 130 },
+    clock: createNodeClock(),
     version: "1",
   });
   let seen = 0;

@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import { CadreError } from "../../src/base/errors.ts";
 import type { LoopEvent } from "../../src/contracts/event.ts";
-import { type Block, type Message, toolUsesOf } from "../../src/contracts/message.ts";
+import type { Block, Message } from "../../src/contracts/message.ts";
+import { toolUsesOf } from "../../src/contracts/message-content.ts";
 import { loadRecords } from "./load-records.ts";
 import type { Plan } from "./plan.ts";
 import type { Outcome, SeenRequest } from "./play-plan.ts";

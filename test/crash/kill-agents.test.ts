@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Random } from "../../src/base/world.ts";
-import { toolUsesOf } from "../../src/contracts/message.ts";
+import { toolUsesOf } from "../../src/contracts/message-content.ts";
 import type { MockBlock, MockRequest } from "../../src/testing/mock-dialect.ts";
 import { type MockAnswer, startMockProvider } from "../../src/testing/mock-provider.ts";
 import { createSeededRandom, createTestWorld } from "../../src/testing/test-world.ts";

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach } from "vitest";
 import type { World } from "../../src/base/world.ts";
 import { type AgentActivity, agentActivityOf, type LoopEvent } from "../../src/contracts/event.ts";
-import { type Block, textOf } from "../../src/contracts/message.ts";
+import type { Block } from "../../src/contracts/message.ts";
+import { textOf } from "../../src/contracts/message-content.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import type { CallResult } from "../../src/model/offline/playbook.ts";
 import { createSession } from "../../src/runtime/create-session.ts";

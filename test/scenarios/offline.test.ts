@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ToolUseBlock, textOf } from "../../src/contracts/message.ts";
+import type { ToolUseBlock } from "../../src/contracts/message.ts";
+import { textOf } from "../../src/contracts/message-content.ts";
 import { createOfflineModel } from "../../src/model/offline/offline-model.ts";
 import { createSession } from "../../src/runtime/create-session.ts";
 import {

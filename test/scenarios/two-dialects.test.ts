@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { World } from "../../src/base/world.ts";
 import type { LoopEvent } from "../../src/contracts/event.ts";
-import { type Block, toolUsesOf } from "../../src/contracts/message.ts";
+import type { Block } from "../../src/contracts/message.ts";
+import { toolUsesOf } from "../../src/contracts/message-content.ts";
 import { noUsage, promptTokensOf } from "../../src/contracts/usage.ts";
 import { createSession } from "../../src/runtime/create-session.ts";
 import { createModelSource } from "../../src/runtime/model-source.ts";

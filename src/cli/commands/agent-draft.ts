@@ -2,7 +2,8 @@
 import { createScope } from "../../base/cancellation.ts";
 import { CadreError } from "../../base/errors.ts";
 import type { World } from "../../base/world.ts";
-import { type Message, textOf } from "../../contracts/message.ts";
+import type { Message } from "../../contracts/message.ts";
+import { textOf } from "../../contracts/message-content.ts";
 import type { Settings } from "../../contracts/settings.ts";
 import { createAssembler } from "../../model/assemble-message.ts";
 import type { Model } from "../../model/model.ts";

@@ -92,6 +92,7 @@ async function converse(start: Start, opener: Opener, firstPrompt: string): Prom
     output: process.stdout,
     terminal: true,
     interruption: start.io.interruption,
+    clock: start.world.clock,
     version: start.io.version,
   });
 }

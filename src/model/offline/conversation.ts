@@ -1,6 +1,6 @@
 /** A conversation as a playbook sees it: what was said to it, and what was said back. */
 import type { Message, ToolUseBlock } from "../../contracts/message.ts";
-import { toolUsesOf } from "../../contracts/message.ts";
+import { toolUsesOf } from "../../contracts/message-content.ts";
 import type { CallResult } from "./playbook.ts";
 
 /** One user turn and the answer to it. The last exchange of a request has no answer yet. */

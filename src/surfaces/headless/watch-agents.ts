@@ -1,6 +1,6 @@
 /** Takes the events of a run apart: whose each of them is, and when an agent began and ended, each exactly once. */
 import { type AgentActivity, agentActivityOf, type LoopEvent } from "../../contracts/event.ts";
-import { toolUsesOf } from "../../contracts/message.ts";
+import { toolUsesOf } from "../../contracts/message-content.ts";
 import { totalTokensOf } from "../../contracts/usage.ts";
 
 /** An agent that a call of the main agent, or of another agent, has started. */

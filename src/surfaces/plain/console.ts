@@ -3,8 +3,9 @@
  * screen reader. Everything that is shown passes through `forTerminal`.
  */
 import { createInterface } from "node:readline";
-import { unlessCancelled } from "../../base/cancellation.ts";
+import { throwIfCancelled, unlessCancelled } from "../../base/cancellation.ts";
 import { forTerminal } from "../../base/markup.ts";
+import type { Clock } from "../../base/world.ts";
 
 export interface PlainConsole {
   /** Text as it streams. */
@@ -38,8 +39,9 @@ export function createPlainConsole(options: {
   /** Line editing and history; off for a plain pipe. */
   terminal: boolean;
   events: ConsoleEvents;
+  clock: Pick<Clock, "setTimer">;
 }): PlainConsole {
-  const { input, output, terminal, events } = options;
+  const { input, output, terminal, events, clock } = options;
   const reader = createInterface({
     input,
     output,
@@ -110,6 +112,7 @@ export function createPlainConsole(options: {
   });
 
   const askNow = async (question: string, signal: AbortSignal): Promise<string | undefined> => {
+    throwIfCancelled(signal);
     if (closed) return undefined;
     const draft = reader.line;
     if (draft !== "") {
@@ -148,7 +151,8 @@ export function createPlainConsole(options: {
       }),
     ask(question, signal) {
       const asked = lastQuestion.then(() => askNow(question, signal));
-      lastQuestion = asked.catch(() => {});
+      // Questions are often withdrawn together: the next one waits until it is known whether it still stands.
+      lastQuestion = asked.catch(() => new Promise<void>((resolve) => clock.setTimer(0, resolve)));
       return asked;
     },
     close() {

@@ -1,6 +1,6 @@
 /** What a person sees of a conversation that is gone on with: where it stood. */
 import type { Message } from "../../contracts/message.ts";
-import { textOf } from "../../contracts/message.ts";
+import { textOf } from "../../contracts/message-content.ts";
 import { promptTextOf } from "../../runtime/prompt-text.ts";
 
 const mostPromptChars = 200;

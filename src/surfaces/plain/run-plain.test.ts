@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CadreError } from "../../base/errors.ts";
+import { createNodeClock } from "../../base/world/node-clock.ts";
 import type { Message } from "../../contracts/message.ts";
 import type { Surface } from "../../runtime/session.ts";
 import { createScriptedAgent } from "../../testing/scripted-agent.ts";
@@ -50,6 +51,7 @@ function sitDown(
     output,
     terminal: options.terminal ?? false,
     interruption: { signal: interruption.signal, exitCode: () => 143 },
+    clock: createNodeClock(),
     version: "1.2.3",
   });
   return {
@@ -464,6 +466,34 @@ describe("questions", () => {
     await person.sees("ran y");
     person.end();
     await person.exit;
+  });
+
+  it("are not shown any more when all of them are withdrawn at once", async () => {
+    const person = sitDown(
+      (_, session) =>
+        async function* ({ interrupted }) {
+          yield { type: "turn-start", turn: 1 };
+          const asking = ["ls", "pwd", "id"].map((command) => {
+            // Each call hears of it in its own time.
+            const controller = new AbortController();
+            interrupted.addEventListener("abort", () => queueMicrotask(() => controller.abort()));
+            const request = { toolName: "Bash", toolUseId: command, input: { command }, reason: "" };
+            return session()
+              .ask(request, controller.signal)
+              .catch(() => {});
+          });
+          await Promise.all(asking);
+          yield* answerEvents("stopped");
+          return {};
+        },
+      { firstPrompt: "go", terminal: true },
+    );
+    await person.sees("Allow Bash: ls");
+    person.type("\u0003");
+    await person.sees("stopped\n");
+    person.end();
+    await person.exit;
+    expect(person.shown()).not.toMatch(/Allow Bash: (pwd|id)/);
   });
 
   it("with options take numbers or words, one after the other", async () => {

@@ -4,6 +4,7 @@
  */
 import { createChannel } from "../../base/channel.ts";
 import { CadreError, messageOf } from "../../base/errors.ts";
+import type { Clock } from "../../base/world.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import type { Session, Surface } from "../../runtime/session.ts";
 import { describeEnd } from "../headless/describe-end.ts";
@@ -24,6 +25,7 @@ export interface PlainOptions {
   readonly output: NodeJS.WritableStream;
   readonly terminal: boolean;
   readonly interruption: Interruption;
+  readonly clock: Pick<Clock, "setTimer">;
   readonly version: string;
 }
 
@@ -64,6 +66,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     input: options.input,
     output: options.output,
     terminal: options.terminal,
+    clock: options.clock,
     events: {
       onText(text) {
         interrupts = 0;
