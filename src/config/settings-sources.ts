@@ -113,11 +113,9 @@ function problemOf(issue: z.core.$ZodIssue): string {
 /** Keys of the settings table that this version does not act on yet. */
 const laterKeys = new Set(
   (
-    "subagentModel effort sandbox agents enableExplorePlan enableVerification enableGuide maxAgentDepth " +
-    "maxLiveAgents maxAgentStarts backgroundTasks autoBackgroundMs stallMs stallAction forkSubagent " +
-    "staggerFanOut agentListIn services hooks disableAllHooks mcpServers enabledMcpServers " +
-    "approvedMcpServers plugins enabledPlugins pluginFolders trustedPlugins worktree merge teams remote " +
-    "statusLine trace otel proxy caFile cache"
+    "effort sandbox backgroundTasks autoBackgroundMs stallMs stallAction forkSubagent staggerFanOut services " +
+    "hooks disableAllHooks mcpServers enabledMcpServers approvedMcpServers plugins enabledPlugins worktree merge " +
+    "teams remote statusLine trace otel proxy caFile cache"
   ).split(" "),
 );
 
