@@ -76,7 +76,7 @@ describe("the package", { timeout: 120_000 }, () => {
     );
     const others = paths.filter(
       (path) =>
-        !/^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli\.cjs|[\w-]+\.js|chunks\/[\w.-]+\.js|types\/.*\.d\.ts|THIRD-PARTY\.txt))$/.test(
+        !/^(?:docs\/[\w-]+\.md|package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli\.cjs|[\w-]+\.js|chunks\/[\w.-]+\.js|types\/.*\.d\.ts|THIRD-PARTY\.txt))$/.test(
           path,
         ),
     );

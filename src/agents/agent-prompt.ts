@@ -2,17 +2,42 @@
 import { neutralizeTags } from "../base/markup.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 
-/** Examples in descriptions help a model to choose; a text without end would cost every request. */
-const mostWhenChars = 1_000;
+/**
+ * Examples in descriptions help a model to choose; a text without end would cost every request. The more agents there
+ * are, the fewer words each of them has.
+ */
+const mostWhenChars = [1_000, 500, 250, 120, 60] as const;
+
+/** About 16,000 tokens. Thousands of agents must not fill the context window before the user has said a word. */
+const mostListChars = 64_000;
 
 /** One line for each: `- NAME: WHEN (Tools: LIST)`. What definitions say is data and cannot pose as the runtime. */
 export function listAgents(agents: readonly AgentDefinition[]): string {
-  return neutralizeTags(agents.map(lineOf).join("\n"));
+  for (const mostChars of mostWhenChars) {
+    const list = agents.map((agent) => lineOf(agent, mostChars)).join("\n");
+    if (list.length <= mostListChars) return neutralizeTags(list);
+  }
+  return neutralizeTags(listNames(agents));
 }
 
-function lineOf(agent: AgentDefinition): string {
+/** As many as there is room for. */
+function listNames(agents: readonly AgentDefinition[]): string {
+  const lines: string[] = [];
+  let room = mostListChars;
+  for (const agent of agents) {
+    const line = `- ${oneLine(agent.agentType)}`;
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  const more = agents.length - lines.length;
+  if (more > 0) lines.push(`(${more} more are not listed. They too can be started by their names.)`);
+  return lines.join("\n");
+}
+
+function lineOf(agent: AgentDefinition, mostChars: number): string {
   const sees = agent.forkContext === true ? " Sees the current conversation." : "";
-  const when = shortened(oneLine(agent.whenToUse));
+  const when = shortened(oneLine(agent.whenToUse), mostChars);
   return `- ${oneLine(agent.agentType)}: ${when}${sees} (Tools: ${oneLine(describeTools(agent))})`;
 }
 
@@ -36,11 +61,11 @@ function oneLine(text: string): string {
 }
 
 /** Cut between words; never through a character. */
-function shortened(text: string): string {
-  if (text.length <= mostWhenChars) return text;
-  const cut = text.slice(0, mostWhenChars).replace(/[\uD800-\uDBFF]$/, "");
+function shortened(text: string, mostChars: number): string {
+  if (text.length <= mostChars) return text;
+  const cut = text.slice(0, mostChars).replace(/[\uD800-\uDBFF]$/, "");
   const space = cut.lastIndexOf(" ");
-  return `${space > mostWhenChars / 2 ? cut.slice(0, space) : cut} ...`;
+  return `${space > mostChars / 2 ? cut.slice(0, space) : cut} ...`;
 }
 
 const listBeginning = "<system-reminder>\nThe agents that the Agent tool can start";
