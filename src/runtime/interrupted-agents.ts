@@ -2,10 +2,10 @@
  * Tells of each agent that was running when its process died, once: as the result of the call that waited for it, or
  * as a notification. What tells of it carries an id that the transcript keeps, so the next reading knows.
  */
-import { escapeText } from "../base/markup.ts";
 import type { Message } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message-content.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
+import { notificationOf } from "../tasks/notification.ts";
 import { type AgentStanding, interruptedText } from "../transcript/agent-standing.ts";
 import type { LoadedTranscript } from "../transcript/reader.ts";
 
@@ -34,7 +34,7 @@ export function reportInterruptions(
       uuid: reportIdOf(agent),
       mode: "task-notification",
       priority: "later",
-      content: [{ type: "text", text: notificationOf(agent) }],
+      content: [{ type: "text", text: interruptionNotice(agent) }],
     })),
     told: untold,
   };
@@ -63,16 +63,14 @@ function withReports(added: readonly Message[], ids: readonly string[]): readonl
   return [...added.slice(0, -1), { ...last, queueItems: [...ids] }];
 }
 
-function notificationOf(agent: AgentStanding): string {
+function interruptionNotice(agent: AgentStanding): string {
   const { agentId, toolUseId, description, parentAgentId } = agent.meta;
   const starter = parentAgentId === undefined ? "" : ` It was started by the agent ${parentAgentId}.`;
-  return [
-    "<task-notification>",
-    `<task-id>${escapeText(agentId)}</task-id>`,
-    ...(toolUseId === undefined ? [] : [`<tool-use-id>${escapeText(toolUseId)}</tool-use-id>`]),
-    "<status>failed</status>",
-    `<summary>Agent "${escapeText(description)}" was interrupted</summary>`,
-    `<result>${escapeText(`${interruptedText(agent)}${starter}`)}</result>`,
-    "</task-notification>",
-  ].join("\n");
+  return notificationOf({
+    taskId: agentId,
+    toolUseId,
+    status: "failed",
+    summary: `Agent "${description}" was interrupted`,
+    result: `${interruptedText(agent)}${starter}`,
+  });
 }
