@@ -13,32 +13,49 @@ const mostListChars = 64_000;
 
 /** One line for each: `- NAME: WHEN (Tools: LIST)`. What definitions say is data and cannot pose as the runtime. */
 export function listAgents(agents: readonly AgentDefinition[]): string {
-  for (const mostChars of mostWhenChars) {
-    const list = agents.map((agent) => lineOf(agent, mostChars)).join("\n");
-    if (list.length <= mostListChars) return neutralizeTags(list);
-  }
-  return neutralizeTags(listNames(agents));
+  const lines = agents.map(lineOf);
+  const mostChars = mostWhenChars.find((most) => lengthOf(lines, most) <= mostListChars);
+  if (mostChars === undefined) return neutralizeTags(listNames(lines));
+  const texts = lines.map(({ name, when, rest }) => `- ${name}: ${shortened(when, mostChars)}${rest}`);
+  return neutralizeTags(texts.join("\n"));
+}
+
+interface ListLine {
+  readonly name: string;
+  readonly when: string;
+  readonly rest: string;
+}
+
+function lineOf(agent: AgentDefinition): ListLine {
+  const sees = agent.forkContext === true ? " Sees the current conversation." : "";
+  return {
+    name: oneLine(agent.agentType),
+    // Of a long one only the beginning is looked at, blanks included.
+    when: oneLine(agent.whenToUse.slice(0, 4 * mostWhenChars[0])),
+    rest: `${sees} (Tools: ${oneLine(describeTools(agent))})`,
+  };
+}
+
+/** With what stands between the parts of a line. */
+function lengthOf(lines: readonly ListLine[], mostChars: number): number {
+  return lines.reduce(
+    (sum, { name, when, rest }) => sum + name.length + Math.min(when.length, mostChars) + rest.length + 9,
+    0,
+  );
 }
 
 /** As many as there is room for. */
-function listNames(agents: readonly AgentDefinition[]): string {
-  const lines: string[] = [];
+function listNames(lines: readonly ListLine[]): string {
+  const names: string[] = [];
   let room = mostListChars;
-  for (const agent of agents) {
-    const line = `- ${oneLine(agent.agentType)}`;
-    room -= line.length + 1;
+  for (const { name } of lines) {
+    room -= name.length + 3;
     if (room < 0) break;
-    lines.push(line);
+    names.push(`- ${name}`);
   }
-  const more = agents.length - lines.length;
-  if (more > 0) lines.push(`(${more} more are not listed. They too can be started by their names.)`);
-  return lines.join("\n");
-}
-
-function lineOf(agent: AgentDefinition, mostChars: number): string {
-  const sees = agent.forkContext === true ? " Sees the current conversation." : "";
-  const when = shortened(oneLine(agent.whenToUse), mostChars);
-  return `- ${oneLine(agent.agentType)}: ${when}${sees} (Tools: ${oneLine(describeTools(agent))})`;
+  const more = lines.length - names.length;
+  if (more > 0) names.push(`(${more} more are not listed. They too can be started by their names.)`);
+  return names.join("\n");
 }
 
 /** In the words that existing prompts use. */
