@@ -29,14 +29,16 @@ export function readYaml(block: FrontmatterBlock): BlockReading | BlockFailure {
   const lineOf = createLineFinder(block);
   if (block.text.length > maxYamlCharacters)
     return { line: block.firstLine, reason: `it is longer than ${maxYamlCharacters} characters` };
-  const document = parseDocument(block.text, {
-    version: "1.2",
-    schema: "core",
-    uniqueKeys: false,
-    resolveKnownTags: false,
-    prettyErrors: false,
-    logLevel: "silent",
-  });
+  const document = withoutStacks(() =>
+    parseDocument(block.text, {
+      version: "1.2",
+      schema: "core",
+      uniqueKeys: false,
+      resolveKnownTags: false,
+      prettyErrors: false,
+      logLevel: "silent",
+    }),
+  );
   // The only warnings are about tags: what they ask for is done by nobody here.
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined)
@@ -55,6 +57,17 @@ export function readYaml(block: FrontmatterBlock): BlockReading | BlockFailure {
   } catch (error) {
     if (error instanceof Unreadable) return { line: block.firstLine, reason: error.message };
     throw error;
+  }
+}
+
+/** The package makes an error of everything it dislikes, and a stack for each takes longer than the reading. */
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describeTools } from "../../agents/agent-prompt.ts";
-import type { LoadedAgents } from "../../contracts/agent-definition.ts";
+import type { AgentDefinition, ListedAgent, LoadedAgents } from "../../contracts/agent-definition.ts";
 import { exitCodes } from "../../surfaces/headless/exit-code.ts";
 import { layoutTable, wrapText } from "../text-table.ts";
 import { knownToolNames } from "./agent-tools.ts";
@@ -13,15 +13,29 @@ export async function listAgents(request: AgentsRequest): Promise<number> {
   return exitCodes.success;
 }
 
+/** Put together from the JSON of each agent, which is made once: most stand in both lists, and prompts are long. */
 function asJson(request: AgentsRequest, loaded: LoadedAgents): string {
   const context = promptContextOf(request, loaded);
-  const shown = {
-    activeAgents: loaded.activeAgents.map((definition) => agentJson({ definition }, context)),
-    allAgents: loaded.allAgents.map((listed) => agentJson(listed, context)),
-    failedFiles: loaded.failedFiles.map(({ file, line, reason }) => ({ file, line, reason })),
-    repairs: loaded.repairs.map(({ file, line, what }) => ({ file, line, what })),
+  const made = new Map<AgentDefinition, string>();
+  const jsonOf = (listed: ListedAgent): string => {
+    const known = listed.replacedBy === undefined ? made.get(listed.definition) : undefined;
+    const json = known ?? JSON.stringify(agentJson(listed, context));
+    if (listed.replacedBy === undefined) made.set(listed.definition, json);
+    return json;
   };
-  return `${JSON.stringify(shown, null, 2)}\n`;
+  const lists = {
+    activeAgents: loaded.activeAgents.map((definition) => jsonOf({ definition })),
+    allAgents: loaded.allAgents.map(jsonOf),
+    failedFiles: loaded.failedFiles.map(({ file, line, reason }) => JSON.stringify({ file, line, reason })),
+    repairs: loaded.repairs.map(({ file, line, what }) => JSON.stringify({ file, line, what })),
+  };
+  const members = Object.entries(lists).map(([name, items]) => `  "${name}": ${arrayOf(items)}`);
+  return `{\n${members.join(",\n")}\n}\n`;
+}
+
+/** One item a line. */
+function arrayOf(items: readonly string[]): string {
+  return items.length === 0 ? "[]" : `[\n    ${items.join(",\n    ")}\n  ]`;
 }
 
 function asTable(request: AgentsRequest, loaded: LoadedAgents): string {
