@@ -57,9 +57,9 @@ export class AgentRun implements Listener {
   conclude(end: LoopEnd): CompletedAgent {
     if (end.reason === "aborted") throwIfCancelled(this.#now.started.request.scope);
     const { status, note } = judgeEnd(end);
+    this.#status = status;
     if (status !== "completed" && !hasAnswered(this.#now.recorder))
       throw new ToolFailure(note ?? "The agent failed.", { code: "agent-failed" });
-    this.#status = status;
     return completed(this.#now.started, this.#now.recorder, note);
   }
 

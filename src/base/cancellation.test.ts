@@ -10,6 +10,22 @@ import {
 } from "./cancellation.ts";
 import { CancelledError } from "./errors.ts";
 
+/** What would end the program, in place of that. */
+async function uncaughtDuring(work: () => void): Promise<string[]> {
+  const thrown: string[] = [];
+  const others = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.on("uncaughtException", (error) => thrown.push(error.message));
+  try {
+    work();
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.removeAllListeners("uncaughtException");
+    for (const other of others) process.on("uncaughtException", other);
+  }
+  return thrown;
+}
+
 describe("scopes", () => {
   it("tell their watchers once, after everything below knows, and not those that left", () => {
     const scope = createScope();
@@ -26,6 +42,49 @@ describe("scopes", () => {
     scope.cancel("enough");
     scope.cancel("again");
     expect(told).toEqual(["first true", "second true"]);
+  });
+
+  it("do not tell a watcher that another one took off", () => {
+    const scope = createScope();
+    const told: string[] = [];
+    const second = { scopeCancelled: () => void told.push("second") };
+    scope.watch({
+      scopeCancelled() {
+        told.push("first");
+        scope.unwatch(second);
+      },
+    });
+    scope.watch(second);
+    scope.cancel("enough");
+    expect(told).toEqual(["first"]);
+  });
+
+  it("tell nobody who comes too late, also not one that comes while others are told", () => {
+    const scope = createScope();
+    const told: string[] = [];
+    const late = { scopeCancelled: () => void told.push("late") };
+    scope.watch({ scopeCancelled: () => scope.watch(late) });
+    scope.cancel("enough");
+    scope.watch(late);
+    expect(told).toEqual([]);
+  });
+
+  it("reach everybody although a watcher throws, and whoever cancels is not bothered", async () => {
+    const parent = createScope();
+    const [first, second] = [parent.child(), parent.child()];
+    const told: string[] = [];
+    for (const [name, scope] of Object.entries({ first, second, parent })) {
+      scope.watch({
+        scopeCancelled() {
+          throw new Error(`a fault of ${name}`);
+        },
+      });
+      scope.watch({ scopeCancelled: () => void told.push(name) });
+    }
+    const thrown = await uncaughtDuring(() => parent.cancel("enough"));
+    expect(told).toEqual(["second", "first", "parent"]);
+    expect(thrown).toEqual(["a fault of second", "a fault of first", "a fault of parent"]);
+    expect(parent.signal.aborted).toBe(true);
   });
 
   it("let children leave in any order, and cancel those that stayed", () => {

@@ -66,6 +66,7 @@ class ScopeNode implements Scope {
   }
 
   watch(watcher: CancelWatcher): void {
+    if (this.#cancelledBy) return;
     // Not by spreading, which leaves room for more.
     this.#watchers = this.#watchers.concat(watcher);
   }
@@ -87,9 +88,9 @@ class ScopeNode implements Scope {
     // Children first: by the time a listener on this scope runs, everything below knows.
     while (this.#firstChild) this.#firstChild.cancel(reason, this.#cancelledBy);
     this.release();
-    const watchers = this.#watchers;
+    // One of them may take another off.
+    for (const watcher of this.#watchers) if (this.#watchers.includes(watcher)) tell(watcher);
     this.#watchers = none;
-    for (const watcher of watchers) watcher.scopeCancelled();
     this.#controller?.abort(this.#cancelledBy);
   }
 
@@ -116,6 +117,17 @@ class ScopeNode implements Scope {
 }
 
 const none: readonly CancelWatcher[] = [];
+
+/** As with a signal, what a watcher throws is no matter of whoever cancels, nor of the other watchers. */
+function tell(watcher: CancelWatcher): void {
+  try {
+    watcher.scopeCancelled();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
 
 /** The root of a tree that hangs on a signal from elsewhere. */
 class LinkedScope extends ScopeNode {

@@ -87,4 +87,31 @@ describe("channel", () => {
     await waiting;
     expect(channel.wanted()).toBeUndefined();
   });
+
+  it("does not keep its producer waiting once it is closed", async () => {
+    const channel = createChannel<number>();
+    const waiting = channel.wanted();
+    channel.close();
+    await waiting;
+    expect(channel.wanted()).toBeUndefined();
+  });
+
+  it("ends for a consumer that leaves while it waits, and stays ended", async () => {
+    const channel = createChannel<number>();
+    const reader = channel[Symbol.asyncIterator]();
+    const waiting = reader.next();
+    await reader.return?.();
+    channel.push(1);
+    const end = { done: true, value: undefined };
+    expect([await waiting, await reader.next()]).toEqual([end, end]);
+  });
+
+  it("keeps neither values nor an error for a consumer that left", async () => {
+    const channel = createChannel<number>();
+    channel.push(1);
+    channel.close(new Error("cut"));
+    const reader = channel[Symbol.asyncIterator]();
+    await reader.return?.();
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
 });

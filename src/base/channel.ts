@@ -8,7 +8,7 @@ export interface Channel<T> extends AsyncIterable<T> {
   /** No more values. The consumer still gets what was pushed before, then the end or the error. */
   close(error?: unknown): void;
   readonly closed: boolean;
-  /** Resolves when the consumer has taken everything and asks for more; undefined: it does so now. */
+  /** Resolves when the consumer has taken everything and asks for more, or left; undefined: that is so now. */
   wanted(): Promise<void> | undefined;
 }
 
@@ -54,6 +54,7 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
   close(error?: unknown): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#tellWanted();
     const waiter = this.#waiter;
     this.#waiter = undefined;
     if (waiter === undefined) {
@@ -94,8 +95,7 @@ class QueueChannel<T> implements Channel<T>, AsyncIterator<T, undefined> {
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#closed = true;
-    this.#tellWanted();
+    this.close();
     this.#forgetValues();
     this.#failure = undefined;
     return Promise.resolve(end);

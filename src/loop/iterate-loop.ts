@@ -11,9 +11,11 @@ export async function* iterateLoop(
   const events = createChannel<LoopEvent>();
   const scope = options.scope.child();
   let ended = false;
+  const leave = () => scope.cancel("nobody reads this run any longer");
   const listener = {
     emit: (event: LoopEvent) => events.push(event),
-    caughtUp: () => events.wanted(),
+    // A reader that leaves while the loop waits for it must not get one more turn.
+    caughtUp: () => events.wanted()?.then(() => (events.closed ? leave() : undefined)),
   };
   const end = runLoop({ ...options, scope, listener }).finally(() => {
     ended = true;
@@ -22,10 +24,10 @@ export async function* iterateLoop(
   // It is awaited below; until then a rejection must not count as unhandled.
   end.catch(() => {});
   try {
-    yield* events;
+    for await (const event of events) yield event;
     return await end;
   } finally {
-    if (!ended) scope.cancel("nobody reads this run any longer");
+    if (!ended) leave();
     await end.catch(() => {});
     scope.release();
   }

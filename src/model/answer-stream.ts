@@ -55,14 +55,21 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
       this.#taken += 1;
       return Promise.resolve({ done: false, value: event });
     }
-    if (this.#failure) return Promise.reject(this.#failure.error);
+    const failure = this.#failure;
+    if (failure) {
+      this.#failure = undefined;
+      return Promise.reject(failure.error);
+    }
     if (this.#ended) return Promise.resolve(end);
     if (this.#body === undefined) return this.#open().then(() => this.next());
     return this.#advance(this.#body).then(() => this.next());
   }
 
+  /** Whoever leaves gets nothing more: neither what is ready, nor what a `next` that still waits would bring. */
   async return(): Promise<Step> {
-    this.#finish({ complete: this.#ended });
+    this.#ready = none;
+    this.#failure = undefined;
+    this.#finish({ complete: false });
     return end;
   }
 
@@ -71,6 +78,7 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
     try {
       throwIfCancelled(this.#request.scope);
       const client = await this.#exchange.connect();
+      if (this.#ended) return;
       const reader = this.#exchange.createReader(this.#request);
       const guard = createStallGuard({
         clock: context.clock,
@@ -85,6 +93,7 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
       const chunks = response.body[Symbol.asyncIterator]();
       this.#body = { guard, chunks, reader, parser: new EventParser() };
     } catch (error) {
+      if (this.#ended) return;
       this.#finish({ complete: false });
       throw error;
     }
@@ -106,37 +115,29 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
     const produced: ModelEvent[] = [];
     try {
       const { done, value } = await guard.waitFor(chunks.next());
+      if (this.#ended) return;
       for (const event of done ? parser.end() : parser.push(value)) {
         if (reader.finished) break;
         const events = reader.read(event);
         if (reader.complete) this.#ending.push(...events);
         else produced.push(...events);
       }
-      if (done) this.#complete(reader);
+      if (done && !reader.complete) throw cutShort(this.#exchange);
+      if (done) this.#finish({ complete: true });
       else if (reader.complete) guard.limitTo(reader.finished ? drainMs : afterwordMs);
     } catch (error) {
+      if (this.#ended) return;
       const { context } = this.#exchange;
-      if (reader.complete) this.#complete(reader);
-      else
-        this.#fail(
-          error instanceof ModelError ? error : failureToModelError(error, { ...context, phase: "stream" }),
-        );
+      if (!reader.complete)
+        this.#failure = { error: failureToModelError(error, { ...context, phase: "stream" }) };
+      this.#finish({ complete: false });
     }
-    this.#ready = this.#ended && !this.#failure ? [...produced, ...this.#ending] : produced;
+    const isWhole = this.#ended && this.#failure === undefined;
+    this.#ready = isWhole ? [...produced, ...this.#ending, ...reader.end()] : produced;
     this.#taken = 0;
   }
 
-  #complete(reader: AnswerReader): void {
-    if (!reader.complete) throw cutShort(this.#exchange);
-    this.#ending.push(...reader.end());
-    this.#finish({ complete: true });
-  }
-
-  #fail(error: unknown): void {
-    this.#failure = { error };
-    this.#finish({ complete: false });
-  }
-
+  /** `complete`: the answer was read to its end. Else its connection is given up. */
   #finish({ complete }: { complete: boolean }): void {
     this.#ended = true;
     this.#guard?.release({ complete });

@@ -20,9 +20,25 @@ describe("server-sent events", () => {
     ["blank lines between", "\n\n\ndata: a\n\n\n\n", [{ event: null, data: "a" }]],
     ["a name without data", "event: done\n\n", [{ event: "done", data: "" }]],
     ["the last without its end", "data: a\n\ndata: b", ["a", "b"].map((data) => ({ event: null, data }))],
+    ["a CR at the very end", "data: a\r", [{ event: null, data: "a" }]],
     ["nothing", "", []],
   ])("%s", (_, text, events) => {
     expect(parse([bytes(text)])).toEqual(events);
+  });
+
+  it("come as soon as their end does, also where that may be half of a line's end", () => {
+    const parser = new EventParser();
+    expect(parser.push(bytes("data: a\r\n\r"))).toEqual([{ event: null, data: "a" }]);
+    expect(parser.push(bytes("\ndata: b\n\n"))).toEqual([{ event: null, data: "b" }]);
+  });
+
+  it("of one long line in small pieces are read in one go", () => {
+    const parser = new EventParser();
+    const piece = bytes("0123456789".repeat(10));
+    parser.push(bytes("data: "));
+    // Looking at the whole line with every piece would take minutes.
+    for (let count = 0; count < 50_000; count += 1) parser.push(piece);
+    expect(parser.push(bytes("\n\n"))[0]?.data).toHaveLength(5_000_000);
   });
 
   it("are the same whatever the ends of their lines, and wherever the bytes are cut", () => {

@@ -10,8 +10,10 @@ export interface ServerSentEvent {
  */
 export class EventParser {
   readonly #decoder = new TextDecoder();
-  /** The beginning of a line, or a CR that may be half of a line's end. */
-  #rest = "";
+  /** The line whose end has not come. It is only added to: to look at it again with every piece would take forever. */
+  #line = "";
+  /** An LF that follows belongs to the CR before it. */
+  #endedInCr = false;
   #event: string | null = null;
   #data: string | undefined;
 
@@ -19,31 +21,31 @@ export class EventParser {
     return this.#read(this.#decoder.decode(piece, { stream: true }));
   }
 
-  /** Some servers do not end their last event, which then would be lost. */
+  /** Some servers do not end their last event, which then would be lost. One LF may be taken for half of a CR LF. */
   end(): ServerSentEvent[] {
-    return this.#read(`${this.#decoder.decode()}\n\n`);
+    return this.#read(`${this.#decoder.decode()}\n\n\n`);
   }
 
   #read(piece: string): ServerSentEvent[] {
-    const text = this.#withPlainLineEnds(this.#rest + piece);
+    const text = this.#withPlainLineEnds(piece);
     const events: ServerSentEvent[] = [];
     let from = 0;
     for (let to = text.indexOf("\n"); to >= 0; to = text.indexOf("\n", from)) {
-      if (to > from) this.#takeLine(text.slice(from, to));
-      else this.#endEvent(events);
+      const line = this.#line + text.slice(from, to);
+      this.#line = "";
+      if (line === "") this.#endEvent(events);
+      else this.#takeLine(line);
       from = to + 1;
     }
-    this.#rest = text.slice(from) + this.#rest;
+    this.#line += text.slice(from);
     return events;
   }
 
-  /** A CR at the very end waits for what follows it. */
-  #withPlainLineEnds(text: string): string {
-    this.#rest = "";
-    if (!text.includes("\r")) return text;
-    if (text.endsWith("\r")) this.#rest = "\r";
-    const whole = this.#rest === "" ? text : text.slice(0, -1);
-    return whole.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+  #withPlainLineEnds(piece: string): string {
+    if (piece === "") return piece;
+    const text = this.#endedInCr && piece.startsWith("\n") ? piece.slice(1) : piece;
+    this.#endedInCr = piece.endsWith("\r");
+    return text.includes("\r") ? text.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : text;
   }
 
   #takeLine(line: string): void {

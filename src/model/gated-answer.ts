@@ -81,7 +81,7 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
   }
 
   next(): Promise<Step> {
-    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    if (this.#ended) return Promise.resolve(end);
     if (this.#answer === undefined) return this.#enter();
     return this.#answer.next().then(
       (step) => this.#see(step),
@@ -89,22 +89,22 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     );
   }
 
+  /** What a `next` that still waits would bring is dropped: it answers with the end. */
   async return(): Promise<Step> {
-    const answer = this.#answer;
-    try {
-      if (!this.#ended) await answer?.return?.();
-    } finally {
-      this.#end();
-    }
-    return { done: true, value: undefined };
+    const leaving = this.#answer?.return?.();
+    this.#end();
+    await leaving;
+    return end;
   }
 
   /** Waits for its turn, and for the first event. */
   async #enter(): Promise<Step> {
+    if (this.#ended) return end;
     try {
       throwIfCancelled(this.scope);
       const { admission } = this.#account;
       this.#slot = admission.enterNow(this) ?? (await admission.enter(this));
+      if (this.#ended) return this.#leaveAgain();
       this.tries += 1;
       this.#answer = this.#model.stream(this.#request)[Symbol.asyncIterator]();
     } catch (error) {
@@ -114,11 +114,12 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
   }
 
   #see(step: IteratorResult<ModelEvent, unknown>): Step | Promise<Step> {
+    if (this.#ended) return end;
     if (step.done) {
       if (!this.#began) return this.#fail(emptyAnswer(this.#model));
       this.#outcome = "completed";
       this.#end();
-      return { done: true, value: undefined };
+      return end;
     }
     const event = step.value;
     if (!this.#began) {
@@ -133,6 +134,7 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
   }
 
   async #fail(error: unknown): Promise<Step> {
+    if (this.#ended) return end;
     try {
       if (!(error instanceof ModelError) || this.#slot === undefined) throw error;
       if (this.#began) this.#account.onCut();
@@ -145,10 +147,17 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     return this.#enter();
   }
 
-  #giveUp(error: unknown): never {
+  #giveUp(error: unknown): Step {
+    if (this.#ended) return end;
     if (!isCancelled(error)) this.#outcome = this.#began ? "cut" : "failed";
     this.#end();
     throw error;
+  }
+
+  /** Its reader left while it waited for its turn. */
+  #leaveAgain(): Step {
+    this.#leave();
+    return end;
   }
 
   #leave(): void {
@@ -171,6 +180,8 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     });
   }
 }
+
+const end = { done: true as const, value: undefined };
 
 function emptyAnswer(model: Model): ModelError {
   return new ModelError({ kind: "cut", message: `The answer of ${model.id} ended before it had begun.` });

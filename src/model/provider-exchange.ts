@@ -52,6 +52,7 @@ export function stallErrorAt(address: string): Exchange["onStall"] {
 export const defaultStallMs = 120_000;
 /** The SDKs' own timeouts run on the real clock and are not wanted; the guard watches instead. */
 export const sdkTimeoutMs = 24 * 60 * 60_000;
+
 export interface Endpoint {
   readonly url: URL;
   /** For messages: without credentials. */

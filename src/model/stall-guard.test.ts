@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScope } from "../base/cancellation.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { createStallGuard } from "./stall-guard.ts";
@@ -87,4 +87,93 @@ test("release gives up what is not complete, and leaves no timer behind", () => 
   complete.scope.cancel("later");
   expect(complete.guard.scope.cancelled).toBe(false);
   expect([...incomplete.clock.pendingMs(), ...complete.clock.pendingMs()]).toEqual([]);
+});
+
+test("release ends a wait that nothing else would end", async () => {
+  const { guard } = setUp();
+  const waiting = guard.waitFor(never);
+  guard.release({ complete: false });
+  await expect(waiting).rejects.toMatchObject({ reason: "the request was given up" });
+});
+
+describe("many requests by one clock", () => {
+  function guardsOf(...limitsMs: number[]) {
+    const clock = createManualClock();
+    const session = createScope();
+    const guards = limitsMs.map((stallMs) =>
+      createStallGuard({
+        clock,
+        stallMs,
+        scope: session,
+        onStall: (silentMs) => new Error(`stalled after ${silentMs} ms`),
+      }),
+    );
+    const stalled: string[] = [];
+    const wait = (index: number) =>
+      void guards[index]?.waitFor(never).catch((error: Error) => {
+        stalled.push(`${index} at ${clock.monotonicMs()}: ${error.message}`);
+      });
+    return { clock, session, guards, stalled, wait };
+  }
+
+  test("share one timer, and each is ended at its own time", async () => {
+    const { clock, stalled, wait } = guardsOf(1_000, 300, 700);
+    expect(clock.pendingMs()).toEqual([300]);
+    wait(0);
+    wait(1);
+    await clock.advance(100);
+    wait(2);
+    for (let ms = 0; ms < 1_000; ms += 50) await clock.advance(50);
+    expect(stalled).toEqual([
+      "1 at 300: stalled after 300 ms",
+      "2 at 800: stalled after 700 ms",
+      "0 at 1000: stalled after 1000 ms",
+    ]);
+    expect(clock.pendingMs()).toEqual([]);
+  });
+
+  test("a shorter limit is that of one of them", async () => {
+    const { clock, guards, stalled, wait } = guardsOf(1_000, 1_000);
+    wait(0);
+    await clock.advance(500);
+    guards[1]?.limitTo(100);
+    wait(1);
+    await clock.advance(100);
+    expect(stalled).toEqual(["1 at 600: stalled after 100 ms"]);
+    await clock.advance(400);
+    expect(stalled).toHaveLength(2);
+  });
+
+  test("who leaves takes nothing from the others; who comes later is watched too", async () => {
+    const { clock, guards, stalled, wait } = guardsOf(300, 1_000);
+    wait(1);
+    guards[0]?.release({ complete: true });
+    await clock.advance(999);
+    expect(stalled).toEqual([]);
+    await clock.advance(1);
+    expect(stalled).toEqual(["1 at 1000: stalled after 1000 ms"]);
+    guards[1]?.release({ complete: false });
+    expect(clock.pendingMs()).toEqual([]);
+  });
+
+  test("one that takes others with it when it ends leaves no timer for them", async () => {
+    const { clock, guards, stalled, wait } = guardsOf(1_000, 300);
+    guards[1]?.scope.watch({ scopeCancelled: () => guards[0]?.release({ complete: true }) });
+    wait(1);
+    await clock.advance(300);
+    expect(stalled).toHaveLength(1);
+    guards[1]?.release({ complete: false });
+    expect(clock.pendingMs()).toEqual([]);
+  });
+
+  test("cancelling what is above them ends all, each once", async () => {
+    const { clock, session, guards, stalled, wait } = guardsOf(1_000, 300);
+    wait(0);
+    wait(1);
+    session.cancel("closed");
+    await clock.advance(2_000);
+    expect(stalled.sort()).toEqual(["0 at 0: Cancelled: closed", "1 at 0: Cancelled: closed"]);
+    for (const guard of guards) guard.release({ complete: false });
+    expect(clock.pendingMs()).toEqual([]);
+  });
 });

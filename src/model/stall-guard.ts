@@ -80,8 +80,9 @@ class SilenceGuard implements StallGuard, CancelWatcher {
 
   release({ complete }: { complete: boolean }): void {
     watchOf(this.#clock).leave(this);
-    this.scope.unwatch(this);
+    // Whoever still waits hears of it, whether or not the network heeds the scope.
     if (!complete) this.scope.cancel("the request was given up");
+    this.scope.unwatch(this);
     this.scope.release();
   }
 

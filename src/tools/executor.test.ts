@@ -422,6 +422,66 @@ describe("tools and gates that break their promises", () => {
     expect(log).toEqual([]);
   });
 
+  it.each([
+    ["an interrupt", "Not run: the user interrupted before this call started."],
+    ["a discard", undefined],
+    ["the end of the turn", expect.stringContaining("the session was closed")],
+  ])("%s after permission, while the call is made durable, keeps it from starting", async (what, text) => {
+    const { tool, log } = controlledTools();
+    let onDisk = () => {};
+    const { executor, events, scope } = harness([tool("Do", { safe: false })], {
+      makeDurable: () =>
+        new Promise((resolve) => {
+          onDisk = resolve;
+        }),
+    });
+    executor.add(call("Do", "a"));
+    executor.messageEnded();
+    await settle();
+    let discarded: Promise<void> | undefined;
+    if (what === "an interrupt") executor.interrupt();
+    else if (what === "a discard") discarded = executor.discard("asked for again");
+    else scope.cancel("the session was closed");
+    onDisk();
+    await discarded;
+    const results = await executor.results();
+    if (text !== undefined) expect(texts(results)).toEqual([text]);
+    expect(log).toEqual([]);
+    expect(events.filter(({ type }) => type === "call-start")).toEqual([]);
+  });
+
+  it("a stop in the moment in which a call begins is its end", async () => {
+    const { tool, log } = controlledTools();
+    const { executor } = harness([tool("Look", { safe: true, interruptBehavior: "cancel" })], {
+      emit: ({ type }) => {
+        if (type === "call-start") executor.interrupt();
+      },
+    });
+    executor.add(call("Look", "a"));
+    executor.messageEnded();
+    expect(texts(await executor.results())).toEqual([
+      expect.stringMatching(/^The user interrupted before this call finished/),
+    ]);
+    expect(log).toEqual([]);
+  });
+
+  it("an interrupt out of the gate itself: every call is answered, those that come later, too", async () => {
+    const { tool, log } = controlledTools();
+    const { executor } = harness([tool("Look", { safe: true })], {
+      gate: ({ call: { id }, context }) => {
+        if (id === "b") executor.interrupt();
+        return context.scope.cancelled
+          ? Promise.reject(context.signal.reason)
+          : Promise.resolve({ allowed: false, message: "no" });
+      },
+    });
+    for (const id of ["a", "b", "c"]) executor.add(call("Look", id));
+    executor.add(call("Look", "d"));
+    executor.messageEnded();
+    expect(await executor.results()).toHaveLength(4);
+    expect(log).toEqual([]);
+  });
+
   it("an interrupt ends the wait for permission, also of a call that would block", async () => {
     const { tool, log } = controlledTools();
     const { executor } = harness([tool("Do", { safe: false, interruptBehavior: "block" })], {

@@ -174,8 +174,8 @@ class StreamingExecutor implements Executor {
     const interruptedText = `${sentence} before this call finished. What it had done until then may stand.`;
     this.#refusal ??= notBegunText;
     for (const entry of this.#executing()) {
-      if (!entry.begun) stop(entry, notBegunText);
-      else if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText);
+      if (!entry.begun) stop(entry, notBegunText, why);
+      else if (entry.tool?.interruptBehavior === "cancel") stop(entry, interruptedText, why);
     }
     this.#advance();
   }
@@ -183,7 +183,7 @@ class StreamingExecutor implements Executor {
   async discard(reason: string): Promise<void> {
     this.#discarded = true;
     this.#refusal ??= reason;
-    for (const entry of this.#executing()) stop(entry, reason);
+    for (const entry of this.#executing()) stop(entry, reason, reason);
     this.#advance();
     await this.results();
   }
@@ -198,12 +198,13 @@ class StreamingExecutor implements Executor {
     for (;;) {
       const entry = this.#entries[this.#nextToStart];
       if (entry === undefined) return;
-      if (entry.state === "queued") {
-        if (this.#refusal !== undefined) this.#complete(entry, errorResult(entry.call, this.#refusal));
-        else if (this.#mayStart(entry)) void this.#start(entry);
-        else return;
-      }
+      const waits = entry.state === "queued";
+      if (waits && this.#refusal === undefined && !this.#mayStart(entry)) return;
+      // Counted first: what a call sets off, an interrupt for one, may come back here.
       this.#nextToStart++;
+      if (!waits) continue;
+      if (this.#refusal === undefined) void this.#start(entry);
+      else this.#complete(entry, errorResult(entry.call, this.#refusal));
     }
   }
 
@@ -281,6 +282,8 @@ class StreamingExecutor implements Executor {
     const context = this.#contextOf(call, scope, { report, judgedTargets: verdict.targets });
     entry.begun = true;
     this.#watcher.emit({ type: "call-start", call });
+    // Whoever heard of it may have stopped it: no tool begins under a signal that has fired.
+    throwIfCancelled(scope);
     return { allowed: true, running: bound.run(context) };
   }
 
@@ -332,13 +335,15 @@ class StreamingExecutor implements Executor {
     const cause = describeCall(failed.call);
     this.#refusal ??= `Not run: ${cause} failed, and it came before this call in the same message.`;
     for (const entry of this.#executing())
-      if (entry.tool === failed.tool) stop(entry, `Stopped: ${cause} failed in the same message.`);
+      if (entry.tool === failed.tool)
+        stop(entry, `Stopped: ${cause} failed in the same message.`, `${cause} failed in the same message`);
   }
 }
 
-function stop(entry: Entry, text: string): void {
+/** `text` is for the model that made the call, `why` for what runs below it: an agent says it in words of its own. */
+function stop(entry: Entry, text: string, why: string): void {
   entry.stopped ??= text;
-  entry.scope?.cancel(text);
+  entry.scope?.cancel(why);
 }
 
 /** `bind` promises not to throw, but a tool comes from anywhere, and a call without a result would end the run. */

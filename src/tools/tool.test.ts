@@ -50,6 +50,16 @@ describe("a tool", () => {
     expect(lonely.bind({ name: "x" })).toMatchObject({ isReadOnly: true, isConcurrencySafe: false });
   });
 
+  it("may answer without a promise, and fail without one", async () => {
+    // Nobody checks the types of a tool that is written in JavaScript.
+    const plain = toolThat((() => "hi") as unknown as () => Promise<string>);
+    expect((await run(plain, { name: "x" })).outcome.content).toBe("hi");
+    const failing = toolThat(() => {
+      throw new ToolFailure("no");
+    });
+    await expect(run(failing, { name: "x" })).rejects.toThrow("no");
+  });
+
   it("shows its input to the model as JSON schema, the same object every time", () => {
     const tool = toolThat(async () => "");
     expect(tool.inputSchema).toMatchObject({

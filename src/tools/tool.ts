@@ -139,8 +139,9 @@ class TypedCall<Schema extends z.ZodType<Record<string, unknown>>, Output> imple
   }
 
   async run(context: ToolContext): Promise<ToolOutcome> {
-    // Not awaited here: as long as the tool is at work, nothing of this waits with it.
-    return this.#spec.call(this.input, context).then((output) => this.#outcome(output));
+    // Not awaited here: as long as the tool is at work, nothing of this waits with it. Types promise a promise, but
+    // not every tool is checked by them.
+    return Promise.resolve(this.#spec.call(this.input, context)).then((output) => this.#outcome(output));
   }
 
   #outcome(output: Output): ToolOutcome {
