@@ -1,5 +1,6 @@
 /** What a single agent may use: by call, definition and settings. */
 import type { AgentBudget, AgentDefinition, Effort } from "../contracts/agent-definition.ts";
+import type { Settings } from "../contracts/settings.ts";
 import type { BudgetLimits } from "../loop/budget-limit.ts";
 import type { Model } from "../model/model.ts";
 
@@ -44,4 +45,11 @@ export function thinkingFor(effort: Effort | undefined, model: Model): { budgetT
   const most = (model.maxOutputTokens ?? 16_384) - leastThinking;
   if (wanted === undefined || wanted < leastThinking || most < leastThinking) return undefined;
   return { budgetTokens: Math.min(wanted, most) };
+}
+
+const defaultMaxDepth = 1;
+
+/** How deep agents may start agents: at 1 only the main one does. */
+export function maxDepthOf({ settings }: { readonly settings: Pick<Settings, "maxAgentDepth"> }): number {
+  return settings.maxAgentDepth ?? defaultMaxDepth;
 }

@@ -6,11 +6,10 @@ import type { AgentContext } from "./agent-context.ts";
 import { folderNamed } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { AgentInput, type AgentInputGates, shownAgentInput } from "./agent-input.ts";
+import { maxDepthOf } from "./agent-limits.ts";
 import { describeAgentTool } from "./agent-prompt.ts";
 import { type AgentToolOutput, toAgentResult } from "./agent-result.ts";
 import { findDefinition, requireServers } from "./find-definition.ts";
-import { maxDepthOf } from "./place-agent.ts";
-import { loadEarlierRun } from "./resume-agent.ts";
 import type { Spawn } from "./spawn.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 
@@ -69,9 +68,7 @@ async function startFor(
   const cwd =
     input.cwd === undefined ? undefined : await folderNamed(input.cwd, parent.agent.folder, host.world);
   const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> =
-    definition === undefined
-      ? await loadEarlierRun(input.resume ?? "", { host, parent, scope })
-      : { definition };
+    definition === undefined ? await earlierRun(input.resume ?? "", { host, parent, scope }) : { definition };
   // Not awaited here: as long as the agent runs, nothing of this waits with it.
   return spawn({
     definition: begin.definition,
@@ -89,6 +86,9 @@ async function startFor(
     isBackground: false,
   });
 }
+
+const earlierRun: typeof import("./resume-agent.ts").loadEarlierRun = async (...args) =>
+  await (await import("./resume-agent.ts")).loadEarlierRun(...args);
 
 /** Counted through the whole chain, whatever kind each of them is (SP-7). */
 function assertDepth({ depth }: AgentContext, host: AgentHost): void {

@@ -11,13 +11,7 @@ import { agentFolders, type FoundFile, listAgentFiles } from "./definition-folde
 import { createFileMemory, type FileMemory } from "./file-memory.ts";
 import { mapBounded } from "./map-bounded.ts";
 import { mergeDefinitions } from "./merge-definitions.ts";
-import {
-  createAgentFileReader,
-  type DefinitionOrigin,
-  type ParsedDefinition,
-  parseAgentFile,
-  parseJsonDefinition,
-} from "./parse-definition.ts";
+import type { DefinitionOrigin, ParsedDefinition } from "./parse-definition.ts";
 import { findPluginFiles, type Manifest } from "./plugin-agents.ts";
 
 export interface AgentLoader {
@@ -53,7 +47,7 @@ export function createAgentLoader(options: AgentLoaderOptions): AgentLoader {
   const { world, toolNames } = options;
   const memory: FileMemory<ParsedDefinition> = createFileMemory(world);
   const manifests: FileMemory<Manifest> = createFileMemory(world);
-  const reader = createAgentFileReader();
+  let parser: Promise<(bytes: Uint8Array, origin: DefinitionOrigin) => Promise<ParsedDefinition>> | undefined;
   let fixed: FixedDefinitions | undefined;
   let last: { parsed: readonly ParsedDefinition[]; problems: string; loaded: LoadedAgents } | undefined;
 
@@ -67,10 +61,12 @@ export function createAgentLoader(options: AgentLoaderOptions): AgentLoader {
       return memory.get({
         path: file.path,
         variant: plugin === undefined ? source : JSON.stringify(plugin),
-        make: (content) =>
-          "reason" in content
-            ? failed(file.path, content.reason)
-            : parseAgentFile(content.bytes, origin, reader),
+        async make(content) {
+          if ("reason" in content) return failed(file.path, content.reason);
+          // A folder without agents, as most are, does without all that reads them.
+          parser ??= loadParser();
+          return (await parser)(content.bytes, origin);
+        },
       });
     }).then((parsed) => parsed.filter((one) => one !== undefined));
 
@@ -112,7 +108,7 @@ export function createAgentLoader(options: AgentLoaderOptions): AgentLoader {
   };
 
   const look = async (): Promise<LoadedAgents> => {
-    fixed ??= readFixed(options);
+    fixed ??= await readFixed(options);
     const problems: Problem[] = [];
     const ofPlugins = await readPlugins(problems);
     const ofFolders = await readFolders(problems);
@@ -141,8 +137,14 @@ interface Problem {
 type SourcedDefinitions = Map<AgentSource, ParsedDefinition[]>;
 type FixedDefinitions = ReadonlyMap<AgentSource, readonly ParsedDefinition[]>;
 
+async function loadParser() {
+  const { createAgentFileReader, parseAgentFile } = await import("./parse-definition.ts");
+  const reader = createAgentFileReader();
+  return (bytes: Uint8Array, origin: DefinitionOrigin) => parseAgentFile(bytes, origin, reader);
+}
+
 /** What does not change while the program runs. In each source it is weaker than the files. */
-function readFixed(options: AgentLoaderOptions): FixedDefinitions {
+async function readFixed(options: AgentLoaderOptions): Promise<FixedDefinitions> {
   const { toolNames } = options;
   const bySource: SourcedDefinitions = new Map();
   const ready = (definition: AgentDefinition) => ({ file: definition.file ?? "", definition, repairs: [] });
@@ -151,6 +153,8 @@ function readFixed(options: AgentLoaderOptions): FixedDefinitions {
   for (const { source, file, agents } of [...(options.settings ?? []), flag]) {
     const origin = { source, file, ...(toolNames && { toolNames }) };
     const entries = Object.entries(agents);
+    if (entries.length === 0) continue;
+    const { parseJsonDefinition } = await import("./parse-definition.ts");
     addTo(
       bySource,
       source,

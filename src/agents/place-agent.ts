@@ -98,10 +98,3 @@ function register(
 }
 
 const nothingDone = { toolUses: 0, usage: noUsage, lastActivities: [] };
-
-const defaultMaxDepth = 1;
-
-/** How deep agents may start agents: at 1 only the main one does. */
-export function maxDepthOf({ settings }: Pick<AgentHost, "settings">): number {
-  return settings.maxAgentDepth ?? defaultMaxDepth;
-}

@@ -14,14 +14,14 @@ import { createResultStore, type ResultStore } from "../tools/result-store.ts";
 import type { AgentScope } from "../tools/tool-context.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { AgentHost, Contribution } from "./agent-host.ts";
-import { thinkingFor } from "./agent-limits.ts";
+import { maxDepthOf, thinkingFor } from "./agent-limits.ts";
 import { modelForAgent } from "./agent-model.ts";
 import type { AgentNews } from "./agent-news.ts";
 import { permissionsOfAgent } from "./agent-permissions.ts";
 import type { PrefixWish, PreparedPrefix } from "./agent-prefix.ts";
 import { createChildMode } from "./child-mode.ts";
 import { contribute, hooksOf } from "./contributions.ts";
-import { maxDepthOf, type PlacedAgent, placeAgent } from "./place-agent.ts";
+import { type PlacedAgent, placeAgent } from "./place-agent.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 import { firstTurn, type StartedConversation, startConversation } from "./start-conversation.ts";
 

@@ -1,12 +1,12 @@
 /** The agents of a session: what they are given, the tool that starts them, and what the model is told of them. */
 import { type AgentContext, createLiveAgents } from "../agents/agent-context.ts";
 import type { AgentHost } from "../agents/agent-host.ts";
+import { maxDepthOf } from "../agents/agent-limits.ts";
 import { createAgentNews } from "../agents/agent-news.ts";
 import { listAgents } from "../agents/agent-prompt.ts";
 import { createAgentSlots } from "../agents/agent-slots.ts";
 import { createAgentTool } from "../agents/agent-tool.ts";
-import { maxDepthOf } from "../agents/place-agent.ts";
-import { createSpawn } from "../agents/spawn.ts";
+import type { Spawn } from "../agents/spawn.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -39,7 +39,13 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
     }),
   };
   const news = createAgentNews(host);
-  const spawn = createSpawn(host, news);
+  let spawning: Promise<Spawn> | undefined;
+  // Most sessions start no agent: what does that is loaded with the first.
+  const spawn: Spawn = async (request) => {
+    spawning ??= import("../agents/spawn.ts").then(({ createSpawn }) => createSpawn(host, news));
+    const start = await spawning;
+    return start(request);
+  };
   const gates = {
     background: false,
     fork: false,
