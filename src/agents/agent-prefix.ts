@@ -1,6 +1,7 @@
 /** What stands before the messages of an agent: its system prompt and its tools, rendered once (SP-9, SP-17). */
 import { neutralizeTags } from "../base/markup.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
+import type { RunSource } from "../contracts/event.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import type { Prefix } from "../loop/request.ts";
 import { describeTool, type Tool } from "../tools/tool.ts";
@@ -15,6 +16,7 @@ export interface PreparedPrefix {
   readonly tools: readonly Tool[];
   /** What follows from its definition. */
   readonly permissions: AgentPermissions | undefined;
+  readonly source: RunSource;
   /** What of its definition, and of what was contributed, could not be followed. */
   readonly warnings: readonly string[];
 }
@@ -103,6 +105,7 @@ async function prepare(
     prefix: { system: system.filter((part) => part !== "").join("\n\n"), tools: tools.map(describeTool) },
     tools,
     permissions: permissionsOfKind(definition, selection),
+    source: { kind: "agent", agentType: definition.agentType },
     warnings: [
       ...unknownTools(selection.unknown),
       ...warnings,

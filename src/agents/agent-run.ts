@@ -12,12 +12,13 @@ import type { CompletedAgent } from "./agent-result.ts";
 import type { StartedAgent } from "./start-agent.ts";
 
 const keptActivities = 3;
+const none: readonly string[] = [];
 
 export class AgentRun implements Listener {
   readonly #host: AgentHost;
   #started: StartedAgent | undefined;
   #recorder: RunRecorder | undefined;
-  #activities: readonly string[] = [];
+  #activities: readonly string[] = none;
   #status: TaskEndStatus = "failed";
   #error: string | undefined;
 

@@ -99,6 +99,8 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
   }
 }
 
+const nothingToDo: AgentScope["todos"]["items"] = [];
+
 /** What it works with. */
 interface EquippedAgent {
   readonly agent: AgentScope;
@@ -133,12 +135,12 @@ async function equip(
   const agent: AgentScope = {
     sessionId: host.sessionId,
     agentId: start.agentId,
-    source: { kind: "agent", agentType: definition.agentType },
+    source: prepared.source,
     folder,
     mayRead: host.mayRead,
     fileReads: createFileReads(),
     results,
-    todos: { items: [] },
+    todos: { items: nothingToDo },
     mode,
     ...(permissions && { permissions }),
     toolEnv: parent.agent.toolEnv,

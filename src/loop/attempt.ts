@@ -8,6 +8,8 @@ import { type LoopOptions, maxOutputTokensOf } from "./loop-options.ts";
 import { buildRequest } from "./request.ts";
 import { type AnswerWatcher, type Response, receiveResponse } from "./response.ts";
 
+const none: readonly Block[] = [];
+
 export class Attempt implements AnswerWatcher, CallWatcher, InterruptWatcher {
   /** Known before the message is: records of calls that start early refer to it. */
   readonly messageUuid: string;
@@ -19,7 +21,7 @@ export class Attempt implements AnswerWatcher, CallWatcher, InterruptWatcher {
   modelMs = 0;
   readonly #loop: LoopOptions;
   readonly #stream: Scope;
-  #content: readonly Block[] = [];
+  #content: readonly Block[] = none;
   #recordedBlocks = 0;
   #askedMs = 0;
 

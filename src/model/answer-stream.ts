@@ -35,7 +35,7 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
   #ready: readonly ModelEvent[] = none;
   #taken = 0;
   /** What ends the message waits until the connection is free for the next request. */
-  #ending: ModelEvent[] = [];
+  #ending: readonly ModelEvent[] = none;
   /** Comes after what is ready. */
   #failure: { error: unknown } | undefined;
   #ended = false;
@@ -119,7 +119,7 @@ export class AnswerStream implements AsyncIterableIterator<ModelEvent, undefined
       for (const event of done ? parser.end() : parser.push(value)) {
         if (reader.finished) break;
         const events = reader.read(event);
-        if (reader.complete) this.#ending.push(...events);
+        if (reader.complete) this.#ending = this.#ending.concat(events);
         else produced.push(...events);
       }
       if (done && !reader.complete) throw cutShort(this.#exchange);

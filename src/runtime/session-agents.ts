@@ -39,12 +39,16 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
     }),
   };
   const news = createAgentNews(host);
-  let spawning: Promise<Spawn> | undefined;
-  // Most sessions start no agent: what does that is loaded with the first.
-  const spawn: Spawn = async (request) => {
-    spawning ??= import("../agents/spawn.ts").then(({ createSpawn }) => createSpawn(host, news));
-    const start = await spawning;
-    return start(request);
+  let loading: Promise<Spawn> | undefined;
+  let loaded: Spawn | undefined;
+  // Most sessions start no agent: what does that is loaded with the first. Later ones do not wait for it.
+  const spawn: Spawn = (request) => {
+    if (loaded) return loaded(request);
+    loading ??= import("../agents/spawn.ts").then(({ createSpawn }) => {
+      loaded = createSpawn(host, news);
+      return loaded;
+    });
+    return loading.then((start) => start(request));
   };
   const gates = {
     background: false,

@@ -138,10 +138,14 @@ class TypedCall<Schema extends z.ZodType<Record<string, unknown>>, Output> imple
     return this.#spec.checkPermissions?.(this.input, context);
   }
 
-  async run(context: ToolContext): Promise<ToolOutcome> {
-    // Not awaited here: as long as the tool is at work, nothing of this waits with it. Types promise a promise, but
-    // not every tool is checked by them.
-    return Promise.resolve(this.#spec.call(this.input, context)).then((output) => this.#outcome(output));
+  /** Not an async function: as long as the tool is at work, nothing of this waits with it. */
+  run(context: ToolContext): Promise<ToolOutcome> {
+    try {
+      // Types promise a promise, but not every tool is checked by them.
+      return Promise.resolve(this.#spec.call(this.input, context)).then((output) => this.#outcome(output));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #outcome(output: Output): ToolOutcome {
