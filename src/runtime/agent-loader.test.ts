@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LoadedAgents } from "../contracts/agent-definition.ts";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
 import { createTestWorld } from "../testing/test-world.ts";
-import { type AgentLoaderOptions, agentLoaderFor, problemsOfDefinitions } from "./agent-loader.ts";
+import {
+  type AgentLoaderOptions,
+  agentLoaderFor,
+  managedFolder,
+  problemsOfDefinitions,
+} from "./agent-loader.ts";
 
 let workspace: TempWorkspace;
 beforeAll(async () => {
@@ -110,4 +115,9 @@ describe("problemsOfDefinitions", () => {
     ]);
     expect(problemsOfDefinitions({ world, settings: {} })).toEqual([]);
   });
+});
+
+it("reads what is managed from a place that no user can choose", () => {
+  expect(managedFolder("linux")).toBe("/etc/cadre");
+  expect(managedFolder("darwin")).toBe("/Library/Application Support/Cadre");
 });

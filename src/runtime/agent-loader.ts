@@ -41,6 +41,7 @@ export function agentLoaderFor(options: AgentLoaderOptions): AgentLoader {
     }),
     settings: definitionsInSettings(options),
     plugins: pluginsOf(options),
+    policyFolder: managedFolder(world.platform),
     ...(flag && { flag }),
     ...(library && { library }),
     ...(toolNames && { toolNames }),
@@ -62,6 +63,11 @@ export function problemsOfDefinitions(
       return source === "flag" ? repairs.map(({ what }) => `${file}: ${what}`) : [];
     }),
   );
+}
+
+/** What whoever runs the machine has decided: a place that users cannot write, and no variable leads elsewhere. */
+export function managedFolder(platform: NodeJS.Platform): string {
+  return platform === "darwin" ? "/Library/Application Support/Cadre" : "/etc/cadre";
 }
 
 /** A program has no use for a guide to the command. */
