@@ -34,10 +34,17 @@ describe("following a journal", () => {
       return entry.value?.ok ? entry.value.record : entry.value;
     };
     expect(await next(() => files.writeFile(path, '{"n":1}\n{"n":'))).toEqual({ n: 1 });
-    const second = next();
-    await files.writeFile(path, '{"n":1}\n{"m":22');
-    await files.writeFile(path, '{"n":1}\n{"m":3}\n');
-    expect(await second).toEqual({ m: 3 });
+    const second = tail.next();
+    // Each change is made while the reader waits for the clock: a file that changes during a look is another matter.
+    const untilIdle = async () => {
+      while (clock.pendingMs().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (const text of ['{"n":1}\n{"m":22', '{"n":1}\n{"m":3}\n']) {
+      await untilIdle();
+      await files.writeFile(path, text);
+      await clock.advance(100);
+    }
+    expect((await second).value).toMatchObject({ ok: true, record: { m: 3 } });
     expect(await next(() => files.writeFile(path, '{"n":1}\n{"m":3}\n{"k":4}\n'))).toEqual({ k: 4 });
     const last = tail.next();
     scope.cancel("leaving");
