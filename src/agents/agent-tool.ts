@@ -67,8 +67,9 @@ async function startFor(
 
   const cwd =
     input.cwd === undefined ? undefined : await folderNamed(input.cwd, parent.agent.folder, host.world);
-  const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> =
-    definition === undefined ? await earlierRun(input.resume ?? "", { host, parent, scope }) : { definition };
+  const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> = definition
+    ? { definition }
+    : await (await import("./resume-agent.ts")).loadEarlierRun(input.resume ?? "", { host, parent, scope });
   // Not awaited here: as long as the agent runs, nothing of this waits with it.
   return spawn({
     definition: begin.definition,
@@ -86,9 +87,6 @@ async function startFor(
     isBackground: false,
   });
 }
-
-const earlierRun: typeof import("./resume-agent.ts").loadEarlierRun = async (...args) =>
-  await (await import("./resume-agent.ts")).loadEarlierRun(...args);
 
 /** Counted through the whole chain, whatever kind each of them is (SP-7). */
 function assertDepth({ depth }: AgentContext, host: AgentHost): void {
