@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseModel, type ModelWishes, resolveModelName } from "./select-model.ts";
+import { chooseModel, type ModelWishes } from "./select-model.ts";
 
 const key = { ANTHROPIC_API_KEY: "sk-secret" };
 
@@ -76,16 +76,6 @@ describe("names", () => {
     expect(choice({ flag: "opus", aliases, env: key }).id).toBe("claude-mine");
     expect(choice({ flag: "haiku", aliases, env: key }).id).toBe("claude-haiku-5-5");
     expect(choice({ flag: "sonnet", aliases, env: key }).id).toBe("claude-sonnet-5-5");
-  });
-
-  test("an alias follows the provider of the session", () => {
-    expect(resolveModelName({ name: "haiku", provider: "offline" })).toBe("offline");
-    expect(resolveModelName({ name: "inherit", provider: "anthropic", inherited: "claude-parent" })).toBe(
-      "claude-parent",
-    );
-    expect(resolveModelName({ name: "claude-x", provider: "anthropic", inherited: "claude-parent" })).toBe(
-      "claude-x",
-    );
   });
 
   test("of an unknown provider are refused with what to do", () => {
@@ -230,15 +220,6 @@ describe("a provider from the settings", () => {
       "model-alias-unknown",
     );
     expect(choice({ flag: "team/opus", providers, env: { TEAM_KEY: "t" } }).id).toBe("gpt-6.1-sol");
-  });
-
-  test("lets agents with aliases run on the model of their parent", () => {
-    const resolve = (name: string, more: object = {}) =>
-      resolveModelName({ name, provider: "Local", providers, inherited: "qwen3:8b", ...more });
-    expect(resolve("opus")).toBe("qwen3:8b");
-    expect(resolve("opus", { aliases: { Local: { opus: "qwen3:32b" } } })).toBe("qwen3:32b");
-    expect(resolve("llama3")).toBe("llama3");
-    expect(() => resolve("opus", { inherited: undefined })).toThrow(/no meaning for the provider "Local"/);
   });
 
   test.each(["__proto__/x", "constructor/x", "toString/x"])("%s is none", (flag) => {

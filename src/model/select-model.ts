@@ -72,29 +72,6 @@ export function chooseModel(wishes: ModelWishes): ModelSelection {
   );
 }
 
-/**
- * The id that `name` stands for with this provider. What is not an alias is an id already. `inherited` is the
- * id of the parent's model: what `inherit` gives, and what an alias gives that has no meaning here.
- */
-export function resolveModelName(options: {
-  name: string;
-  provider: string;
-  aliases?: AliasSettings;
-  providers?: ProviderSettings;
-  env?: Environment;
-  inherited?: string;
-}): string {
-  const { name, aliases, inherited, providers, env = {} } = options;
-  if (!isAlias(name)) return name.trim();
-  if (name.trim().toLowerCase() === "inherit" && inherited !== undefined) return inherited;
-  if (options.provider === "offline") return "offline";
-  const provider = findProvider(options.provider, { ...(providers && { providers }), env });
-  const meaning = provider && meaningOfAlias({ alias: name, provider, aliases });
-  if (meaning !== undefined) return meaning;
-  if (inherited !== undefined) return inherited;
-  throw aliasError(name, options.provider);
-}
-
 function wishOf({ flag, setting }: ModelWishes): { name: string; source: string } | undefined {
   if (flag !== undefined) return { name: flag, source: "--model" };
   if (setting !== undefined) return { name: setting, source: 'the setting "model"' };
