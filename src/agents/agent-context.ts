@@ -6,6 +6,7 @@ import type { Scope } from "../base/cancellation.ts";
 import type { Effort } from "../contracts/agent-definition.ts";
 import type { Budget } from "../loop/budget.ts";
 import type { History } from "../loop/history.ts";
+import type { Interrupt } from "../loop/interrupt.ts";
 import type { Model } from "../model/model.ts";
 import type { AgentScope } from "../tools/tool-context.ts";
 
@@ -13,6 +14,8 @@ import type { AgentScope } from "../tools/tool-context.ts";
 export interface AgentContext {
   /** As its tools see it. Its `agentId` is absent for the main agent. */
   readonly agent: AgentScope;
+  /** Whoever started it. Absent: it is the main one. */
+  readonly parent?: AgentContext;
   /** The main agent and teammates are at 0; whoever they start is one below. */
   readonly depth: number;
   readonly model: Model;
@@ -20,6 +23,8 @@ export interface AgentContext {
   /** What it uses, with all below it. */
   readonly budget: Budget;
   readonly cancellation: Scope;
+  /** Of its present run. */
+  readonly interrupt: Interrupt;
   readonly history: History;
 }
 
@@ -28,6 +33,12 @@ export interface LiveAgents {
   of(agentId: string | undefined): AgentContext | undefined;
   enter(context: AgentContext): void;
   leave(agentId: string): void;
+}
+
+/** The nearest above this one that is alive. */
+export function livingAbove({ parent }: AgentContext, live: LiveAgents): AgentContext | undefined {
+  if (parent === undefined || live.of(parent.agent.agentId) === parent) return parent;
+  return livingAbove(parent, live);
 }
 
 export function createLiveAgents(): LiveAgents {

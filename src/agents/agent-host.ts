@@ -2,11 +2,12 @@
 import type { Scope } from "../base/cancellation.ts";
 import type { World } from "../base/world.ts";
 import type { AgentDefinition, LoadedAgents } from "../contracts/agent-definition.ts";
-import type { AgentActivity } from "../contracts/event.ts";
+import type { AgentActivity, BackgroundActivity } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
 import type { Settings } from "../contracts/settings.ts";
 import type { LoopLimits, LoopOptions } from "../loop/loop-options.ts";
 import type { Model } from "../model/model.ts";
+import type { BackgroundTasks } from "../tasks/background.ts";
 import type { Queue } from "../tasks/queue.ts";
 import type { TaskRegistry } from "../tasks/registry.ts";
 import type { Gate } from "../tools/executor.ts";
@@ -15,6 +16,7 @@ import type { AgentPermissions, AgentScope } from "../tools/tool-context.ts";
 import type { AgentTranscripts } from "../transcript/agent-transcripts.ts";
 import type { AgentContext, LiveAgents } from "./agent-context.ts";
 import type { AgentInput } from "./agent-input.ts";
+import type { AgentNames } from "./agent-names.ts";
 import type { AgentToolOutput } from "./agent-result.ts";
 import type { AgentSlots } from "./agent-slots.ts";
 
@@ -33,10 +35,17 @@ export interface AgentHost {
   /** By id or alias. Throws a `CadreError` that says what to do. */
   readonly modelNamed: ((name: string) => Promise<Model>) | undefined;
   readonly gate: Gate;
+  /** This agent waits for a person, or for the end of a task. */
+  readonly isWaiting: (agentId: string) => boolean;
   readonly queue: Queue;
   readonly tasks: TaskRegistry;
+  /** Undefined: everything waits. */
+  readonly background: AgentBackground | undefined;
+  readonly names: AgentNames;
   readonly live: LiveAgents;
   readonly slots: AgentSlots;
+  /** This agent has ended while something waited for it in the queue. Never rejects. */
+  readonly handOver: (context: AgentContext) => Promise<void>;
   /** Undefined: nothing is kept, and nothing can be resumed. */
   readonly transcripts: AgentTranscripts | undefined;
   readonly folders: { readonly results: string; readonly scratch: string };
@@ -46,6 +55,15 @@ export interface AgentHost {
   readonly servers?: ServerPort;
   /** Something went wrong that nobody waits for. */
   readonly onProblem?: (message: string) => void;
+}
+
+/** What agents need that go on when nobody waits for them. */
+export interface AgentBackground {
+  readonly tasks: BackgroundTasks;
+  /** Ends them with the session, and with nothing else. */
+  readonly scope: Scope;
+  /** Is told what they do. */
+  readonly onActivity: (activity: BackgroundActivity) => void;
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { permissionsOfAgent, permissionsOfKind } from "./agent-permissions.ts";
 
 const selection = { tools: [], within: new Map(), denied: [], unknown: [] };
-const nothing = { ownFolders: [], allowedTools: undefined, isBackground: false };
+const nothing = { ownFolders: [], allowedTools: undefined };
 
 describe("what an agent's calls are judged by", () => {
   it("is nothing where its definition says nothing", () => {
@@ -15,13 +15,12 @@ describe("what an agent's calls are judged by", () => {
     expect(permissionsOfAgent(kind, nothing)).toBe(kind);
   });
 
-  it("is, for one alone, its folders, rules that stand instead of others, and that nobody can be asked", () => {
-    const own = { ownFolders: ["/own"], allowedTools: ["Read"], isBackground: true };
+  it("is, for one alone, its folders and rules that stand instead of others", () => {
+    const own = { ownFolders: ["/own"], allowedTools: ["Read"] };
     expect(permissionsOfAgent({ denied: ["Bash(rm:*)"] }, own)).toEqual({
       denied: ["Bash(rm:*)"],
       ownFolders: ["/own"],
       allowInstead: ["Read"],
-      canAsk: false,
     });
   });
 

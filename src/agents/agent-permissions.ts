@@ -22,16 +22,14 @@ export function permissionsOfAgent(
   own: {
     ownFolders: readonly string[];
     allowedTools: readonly string[] | undefined;
-    isBackground: boolean;
   },
 ): AgentPermissions | undefined {
-  const { ownFolders, allowedTools, isBackground } = own;
-  if (ownFolders.length === 0 && allowedTools === undefined && !isBackground) return kind;
+  const { ownFolders, allowedTools } = own;
+  if (ownFolders.length === 0 && allowedTools === undefined) return kind;
   return {
     ...kind,
     ...(ownFolders.length > 0 && { ownFolders }),
     ...(allowedTools && { allowInstead: allowedTools }),
-    ...(isBackground && { canAsk: false }),
   };
 }
 

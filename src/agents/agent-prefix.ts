@@ -26,6 +26,8 @@ export interface PrefixWish {
   readonly folder: Pick<WorkingFolder, "current" | "roots">;
   readonly mode: PermissionMode;
   readonly isBackground: boolean;
+  /** There are others whom it could write to. */
+  readonly sendMessage: boolean;
   readonly mayStartAgents: boolean;
   readonly scratchFolder: string | undefined;
   readonly contributions: readonly Contribution[];
@@ -78,8 +80,9 @@ function isPlain({ contributions, scratchFolder, definition }: PrefixWish): bool
 }
 
 function keyOf(wish: PrefixWish, facts: readonly (string | undefined)[]): string {
-  const { folder, mode, isBackground, mayStartAgents } = wish;
-  return JSON.stringify([folder.current, folder.roots, mode === "plan", isBackground, mayStartAgents, facts]);
+  const { folder, mode, isBackground, sendMessage, mayStartAgents } = wish;
+  const kind = [mode === "plan", isBackground, sendMessage, mayStartAgents];
+  return JSON.stringify([folder.current, folder.roots, kind, facts]);
 }
 
 async function prepare(
@@ -89,7 +92,7 @@ async function prepare(
   const { wish, pool, branch } = options;
   const { definition, contributions } = wish;
   const select = (from: readonly Tool[], of: AgentDefinition) =>
-    selectTools({ ...wish, pool: from, definition: of, sendMessage: false, isHidden: host.isHidden });
+    selectTools({ ...wish, pool: from, definition: of, isHidden: host.isHidden });
   const selection = select(pool, definition);
   // Contributed tools need not stand in `tools`, but obey all else (SP-11).
   const contributed = contributions.flatMap((each) => each.tools ?? []);

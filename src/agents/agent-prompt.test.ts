@@ -107,6 +107,7 @@ describe("describeAgentTool", () => {
     expect(describeAgentTool(off)).not.toMatch(/background|notification/);
     const on = describeAgentTool({ ...off, background: true });
     expect(on).toContain("`run_in_background: true`");
+    expect(on).toContain("an id and an output file");
     expect(on).toContain("as a notification");
   });
 
@@ -125,8 +126,10 @@ describe("describeAgentTool", () => {
     expect(describeAgentTool(off)).not.toContain(advice);
   });
 
-  it("names SendMessage only where it exists", () => {
-    expect(describeAgentTool({ ...off, sendMessage: true })).toContain("SendMessage");
-    expect(describeAgentTool(off)).not.toContain("SendMessage");
+  it("speaks of SendMessage and of names only where they exist", () => {
+    const on = describeAgentTool({ ...off, sendMessage: true });
+    for (const words of ["`name`", "SendMessage", "at its next step", "started again", "`resume`"])
+      expect(on).toContain(words);
+    expect(describeAgentTool(off)).not.toMatch(/SendMessage|`name`/);
   });
 });

@@ -137,13 +137,19 @@ function howTo(options: Parameters<typeof describeAgentTool>[0]): string[] {
     `Several calls of Agent in one message run side by side.${adviseParallel ? " Whenever parts of the work do not depend on each other, start their agents in one message, and give each a part that no other touches." : ""}`,
     "The person does not see the report. Tell what matters in it, and check what you build on: an agent can be wrong.",
     ...aboutBackground({ background, fork }),
-    sendMessage
-      ? "To go on with an agent that has its context already, send it a message: SendMessage with its id or `name` as `to`, or call Agent with its id as `resume`. A new call starts from nothing."
-      : "To go on with an agent that has its context already, call Agent with its id as `resume` and the next task as `prompt`. A call without `resume` starts from nothing.",
+    ...(sendMessage ? aboutMessages : [aboutResume]),
     "`model`: leave it out, and the agent runs on the model of its definition, or else on yours. The small one (haiku) is good for quick jobs, such as a search.",
     ...(worktree ? [aboutWorktrees] : []),
   ];
 }
+
+const aboutResume =
+  "To go on with an agent that has its context already, call Agent with its id as `resume` and the next task as `prompt`. A call without `resume` starts from nothing.";
+
+const aboutMessages = [
+  "`name`: a short name under which SendMessage reaches the agent, from you and from other agents. It is its own while the agent runs.",
+  "To go on with an agent that has its context already, use SendMessage with its name or id as `to`: a running one hears it at its next step, one that has ended is started again in the background. To wait for its report instead, call Agent with its id as `resume`. Any other call starts from nothing.",
+];
 
 const aboutWorktrees =
   '`isolation: "worktree"`: the agent works in a copy of the repository of its own (a git worktree), so that its changes do not meet yours. An unchanged copy is removed; of a changed one you are told the path and the branch.';
@@ -151,8 +157,8 @@ const aboutWorktrees =
 function aboutBackground({ background, fork }: { background: boolean; fork: boolean }): string[] {
   if (!background) return [];
   const start = fork
-    ? "Agents run in the background: the call returns at once, and you go on."
-    : "`run_in_background: true`: the call returns at once, and you go on while the agent works. Use it when you have something else to do meanwhile; when you need the report for your next step, leave it out.";
+    ? "Agents run in the background: the call returns at once with an id and an output file, and you go on."
+    : "`run_in_background: true`: the call returns at once with an id and an output file, and you go on while the agent works. It starts no agents of its own, and what would need the person's permission may be refused. Use it when you have something else to do meanwhile; when you need the report for your next step, leave it out.";
   return [
     `${start} Its result comes by itself, as a notification in a later message. Until then do not wait in a loop, do not ask for it, do not do the same work, and never guess what it will say.`,
   ];

@@ -1,6 +1,10 @@
 /** What a call of `Agent` came to, and what the parent's model reads of it: kept apart (SP-22). */
+import { escapeAttribute, escapeText } from "../base/markup.ts";
+import { describeReceipt, hadEffects } from "../contracts/describe-receipt.ts";
 import type { TextBlock } from "../contracts/message.ts";
+import type { ReceiptSummary } from "../contracts/receipt.ts";
 import type { Usage } from "../contracts/usage.ts";
+import type { ToolOutcome } from "../tools/tool-outcome.ts";
 
 export type AgentToolOutput = CompletedAgent | LaunchedAgent | SpawnedTeammate | LaunchedRemote;
 
@@ -22,6 +26,8 @@ export interface CompletedAgent {
   /** Asked once and not continued: no id, no hint, no usage for the model (AD-10). */
   readonly oneShot?: boolean;
   readonly worktree?: { readonly path: string; readonly branch: string };
+  /** What it did, as the runtime saw it. Absent: it called no tool. */
+  readonly receipt?: ReceiptSummary;
 }
 
 export interface LaunchedAgent {
@@ -50,7 +56,39 @@ export interface LaunchedRemote {
   readonly description: string;
 }
 
-export function toAgentResult(output: AgentToolOutput, options: { sendMessage: boolean }): TextBlock[] {
+export interface AgentResult extends Pick<ToolOutcome, "isError" | "fromRuntime"> {
+  readonly content: TextBlock[];
+}
+
+export function toAgentResult(output: AgentToolOutput, options: { sendMessage: boolean }): AgentResult {
+  const receipt = output.status === "completed" ? receiptOfResult(output) : undefined;
+  const content = blocksOf(output, options);
+  return { content, isError: false, ...(receipt && { fromRuntime: [receipt] }) };
+}
+
+/**
+ * What an agent did, to be read next to what it says: undefined if there is nothing to compare. Every line is escaped,
+ * so that no name of a file and no command can end it or pose as another.
+ */
+export function receiptBlock(summary: ReceiptSummary, taskId: string): TextBlock | undefined {
+  const { failed, denied } = summary;
+  if (!hadEffects(summary) && failed === 0 && denied === 0) return undefined;
+  const lines = describeReceipt(summary).map(escapeText).join("\n");
+  return text(
+    `<task-receipt task-id="${escapeAttribute(taskId)}">\nSeen by the runtime, not told by the agent: ${lines}\n</task-receipt>`,
+  );
+}
+
+/** One that is asked once has a short answer: only what it should not have done, or what went wrong, is worth more. */
+function receiptOfResult({ receipt, oneShot, agentId }: CompletedAgent): TextBlock | undefined {
+  if (receipt === undefined) return undefined;
+  const { files, commands, failed } = receipt;
+  const commandFailed =
+    failed > 0 && commands.some(({ exitCode, taskId }) => taskId === undefined && exitCode !== 0);
+  return oneShot && files.length === 0 && !commandFailed ? undefined : receiptBlock(receipt, agentId);
+}
+
+function blocksOf(output: AgentToolOutput, options: { sendMessage: boolean }): TextBlock[] {
   switch (output.status) {
     case "completed":
       return completedBlocks(output, options);

@@ -36,10 +36,15 @@ function setUp(more: { onEnd?: () => void; diskIsFull?: boolean } = {}) {
     durable: async () => {
       if (more.diskIsFull) throw new Error("no space left");
     },
+    close: async () => {},
   };
   // Only what a run looks at.
+  const left: string[] = [];
   const host = {
     world: { clock },
+    settings: {},
+    live: { leave: (agentId: string) => left.push(agentId) },
+    queue: { waiting: () => 0 },
     onProblem: (problem: string) => problems.push(problem),
   } as unknown as AgentHost;
   const started = {
@@ -53,12 +58,13 @@ function setUp(more: { onEnd?: () => void; diskIsFull?: boolean } = {}) {
     agentId: "a1",
     context: { model: { id: "m" }, depth: 1, budget: createBudget({}) },
     loop: { transcript },
+    slot: { free: () => left.push("slot") },
     task,
     warnings: [],
   } as unknown as StartedAgent;
   const run = new AgentRun(host);
   /** As `spawn` does it. */
-  const settle = (conclude: () => unknown) => {
+  const settle = async (conclude: () => unknown) => {
     let outcome: unknown;
     try {
       outcome = conclude();
@@ -69,10 +75,10 @@ function setUp(more: { onEnd?: () => void; diskIsFull?: boolean } = {}) {
         outcome = thrown;
       }
     }
-    run.end();
+    await run.end();
     return outcome;
   };
-  return { run, started, scope, task, reports, problems, records, settle };
+  return { run, started, scope, task, reports, problems, records, left, settle };
 }
 
 const said = (text: string): LoopEvent => ({
@@ -86,14 +92,36 @@ const stopped: LoopEnd = { reason: "aborted", during: "tools", why: "enough" };
 const failed: LoopEnd = { reason: "model_error", error: new Error("no answer") };
 
 describe("a run", () => {
-  it("hands up what happens but the pieces of answers, with its start first and its end last", () => {
+  it("hands up what happens but the pieces of answers, with its start first and its end last", async () => {
     const { run, started, reports, settle } = setUp();
     expect(run.begun).toBe(false);
     run.begin(started);
     run.emit({ type: "model-event", event: { type: "block-stop", index: 0 } });
     run.emit(said("done"));
-    settle(() => run.conclude(completed));
+    await settle(() => run.conclude(completed));
     expect(reports.map(({ type }) => type)).toEqual(["agent-start", "agent-event", "agent-end"]);
+  });
+
+  it("is gone from among the living, and its slot is free, when it has ended", async () => {
+    const { run, started, left, settle } = setUp();
+    run.begin(started);
+    await settle(() => run.conclude(completed));
+    expect(left).toEqual(["slot", "a1"]);
+  });
+
+  it("that ends without a word does not count as completed", async () => {
+    const { run, started, task, settle } = setUp();
+    run.begin(started);
+    run.emit({
+      type: "call-end",
+      call: call("A"),
+      result: { type: "tool_result", tool_use_id: "A", content: "" },
+      durationMs: 1,
+    });
+    expect(await settle(() => run.conclude(completed))).toMatchObject({
+      note: "The agent ended without saying anything.",
+    });
+    expect(task.task).toMatchObject({ status: "failed", error: expect.stringMatching(/without saying/) });
   });
 
   it("tells its task at the end of a turn what it did, the last three calls by name", () => {
@@ -114,14 +142,17 @@ describe("a run", () => {
     full.run.begin(full.started);
     full.run.emit(said("done"));
     const error: unknown = await full.run.keepEnd(completed).catch((thrown: unknown) => thrown);
-    const outcome = full.settle(() => {
+    const outcome = await full.settle(() => {
       throw error;
     });
     expect(outcome).toMatchObject({
       content: [{ text: "done" }],
       note: expect.stringMatching(/no space left/),
     });
-    expect(full.task.task).toMatchObject({ status: "failed", error: "no space left" });
+    expect(full.task.task).toMatchObject({
+      status: "failed",
+      error: expect.stringMatching(/no space left/),
+    });
   });
 
   it.each<[string, LoopEnd, string, object]>([
@@ -129,7 +160,7 @@ describe("a run", () => {
     [
       "max_turns",
       { reason: "max_turns", limit: 2 },
-      "completed",
+      "failed",
       { note: expect.stringMatching(/limit of 2 turns/) },
     ],
     ["aborted", stopped, "killed", { note: "It was stopped: enough." }],
@@ -140,11 +171,11 @@ describe("a run", () => {
       "failed",
       { note: expect.stringMatching(/full/) },
     ],
-  ])("that ends with %s after it said something has an answer", (_, end, status, answer) => {
+  ])("that ends with %s after it said something has an answer", async (_, end, status, answer) => {
     const { run, started, task, reports, settle } = setUp();
     run.begin(started);
     run.emit(said("said"));
-    expect(settle(() => run.conclude(end))).toMatchObject({ status: "completed", ...answer });
+    expect(await settle(() => run.conclude(end))).toMatchObject({ status: "completed", ...answer });
     expect(task.task).toMatchObject({ status, agent: { result: "said" } });
     expect(reports.at(-1)).toMatchObject({ type: "agent-end", status });
   });
@@ -154,26 +185,26 @@ describe("a run", () => {
     ["model_error", failed, "failed", /no answer/],
   ])(
     "that ends with %s before it said anything is an error, and its task ends as what it was",
-    (_, end, status, message) => {
+    async (_, end, status, message) => {
       const { run, started, task, settle } = setUp();
       run.begin(started);
-      const outcome = settle(() => run.conclude(end));
+      const outcome = await settle(() => run.conclude(end));
       expect(outcome).toBeInstanceOf(ToolFailure);
       expect(outcome).toMatchObject({ message: expect.stringMatching(message) });
       expect(task.task).toMatchObject({ status, error: expect.stringMatching(message) });
     },
   );
 
-  it("whose request was cancelled throws that, whatever it had said", () => {
+  it("whose request was cancelled throws that, whatever it had said", async () => {
     const { run, started, scope, task, settle } = setUp();
     run.begin(started);
     run.emit(said("said"));
     scope.cancel("the user interrupted");
-    expect(settle(() => run.conclude(stopped))).toEqual(new CancelledError("the user interrupted"));
+    expect(await settle(() => run.conclude(stopped))).toEqual(new CancelledError("the user interrupted"));
     expect(task.task).toMatchObject({ status: "killed", agent: { result: "said" } });
   });
 
-  it("ends although the program's own `onEnd` throws, which is told", () => {
+  it("ends although the program's own `onEnd` throws, which is told", async () => {
     const { run, started, task, problems, settle } = setUp({
       onEnd: () => {
         throw new Error("a fault of the program");
@@ -181,7 +212,7 @@ describe("a run", () => {
     });
     run.begin(started);
     run.emit(said("done"));
-    settle(() => run.conclude(completed));
+    await settle(() => run.conclude(completed));
     expect(task.task.status).toBe("completed");
     expect(problems).toEqual(['onEnd of the agent "helper" failed: a fault of the program']);
   });

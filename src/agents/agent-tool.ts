@@ -1,4 +1,5 @@
-/** `Agent`: starts another agent, waits for it, and hands its report to the model. */
+/** `Agent`: starts another agent, and hands its report to the model, or the word that it runs in the background. */
+import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
@@ -37,6 +38,7 @@ export function createAgentTool(options: {
     lane: "agent",
     maxResultChars,
     call: (input, context) => startFor(input, context, { host, spawn }),
+    facts: (output) => ("agentId" in output ? { taskId: output.agentId } : undefined),
     toResult: (output) => toAgentResult(output, gates),
   });
 }
@@ -46,7 +48,7 @@ const maxResultChars = 100_000;
 
 async function startFor(
   input: AgentInput,
-  { agent, toolUseId, scope, report: tell }: ToolContext,
+  { agent, toolUseId, scope, report: tell, early }: ToolContext,
   { host, spawn }: { host: AgentHost; spawn: Spawn },
 ): Promise<AgentToolOutput> {
   const parent = host.live.of(agent.agentId);
@@ -69,7 +71,12 @@ async function startFor(
     input.cwd === undefined ? undefined : await folderNamed(input.cwd, parent.agent.folder, host.world);
   const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> = definition
     ? { definition }
-    : await (await import("./resume-agent.ts")).loadEarlierRun(input.resume ?? "", { host, parent, scope });
+    : await (await import("./resume-agent.ts")).loadEarlierRun(input.resume ?? "", {
+        host,
+        parentOf: () => parent,
+        scope,
+      });
+  const isBackground = host.background !== undefined && wantsBackground(input, begin.definition);
   // Not awaited here: as long as the agent runs, nothing of this waits with it.
   return spawn({
     definition: begin.definition,
@@ -84,8 +91,15 @@ async function startFor(
     toolUseId,
     scope,
     report,
-    isBackground: false,
+    early,
+    isBackground,
+    ...(input.name !== undefined && { name: input.name }),
   });
+}
+
+/** The call wishes, or the definition always does (TA-1). */
+function wantsBackground(input: AgentInput, { background }: AgentDefinition): boolean {
+  return input.run_in_background === true || background === true;
 }
 
 /** Counted through the whole chain, whatever kind each of them is (SP-7). */

@@ -1,15 +1,25 @@
 /** The first steps of a start: an id, a slot and a budget, a place to work in, and an entry among the tasks. */
+import type { Scope } from "../base/cancellation.ts";
 import type { CleanUp } from "../base/clean-up.ts";
+import type { Task } from "../contracts/task.ts";
 import { noUsage } from "../contracts/usage.ts";
 import type { Budget } from "../loop/budget.ts";
-import { newTaskId, type TaskRun } from "../tasks/registry.ts";
+import type { Listener } from "../loop/loop-options.ts";
+import { hasEnded, newTaskId, type TaskHandle, type TaskRun } from "../tasks/registry.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { WorkingFolder } from "../tools/tool-context.ts";
 import { workingFolder } from "./agent-folder.ts";
 import type { AgentHost, AgentStart, Contribution } from "./agent-host.ts";
 import { agentLimits } from "./agent-limits.ts";
+import type { AgentSlot } from "./agent-slots.ts";
 import { contribute } from "./contributions.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
+
+/** One run of an agent, as those see it who start it. */
+export interface StartingRun extends Listener, TaskHandle {
+  /** Ends it: from now on it can be stopped. */
+  placed(scope: Scope): void;
+}
 
 export interface PlacedAgent {
   readonly start: AgentStart;
@@ -17,6 +27,7 @@ export interface PlacedAgent {
   readonly maxTurns: number | undefined;
   readonly folder: WorkingFolder;
   readonly task: TaskRun;
+  readonly slot: AgentSlot;
   /** Of the stage `place`. */
   readonly contributions: readonly Contribution[];
 }
@@ -24,7 +35,7 @@ export interface PlacedAgent {
 export async function placeAgent(
   host: AgentHost,
   request: SpawnRequest,
-  cleanUp: CleanUp,
+  { cleanUp, run }: { cleanUp: CleanUp; run: StartingRun },
 ): Promise<PlacedAgent> {
   const { parent, definition, earlier, isolation } = request;
   if (earlier) cleanUp.add("its transcript", () => earlier.writer.close());
@@ -37,6 +48,7 @@ export async function placeAgent(
     setting: host.settings.budgets?.agent,
   });
   const scope = request.scope.child();
+  run.placed(scope);
   cleanUp.add("its cancellation", () => scope.release());
 
   const start: AgentStart = {
@@ -44,7 +56,7 @@ export async function placeAgent(
     definition,
     parent,
     description: request.description,
-    prompt: request.prompt,
+    prompt: request.prompt ?? "",
     cwd: request.cwd ?? parent.agent.folder.root,
     ...(isolation && { isolation }),
     scope,
@@ -62,16 +74,21 @@ export async function placeAgent(
     budget: parent.budget.child(budget, { whose: `the agent ${definition.agentType}` }),
     maxTurns,
     folder,
-    task: register(host, { request, start: placed, cleanUp }),
+    task: register(host, { request, start: placed, cleanUp, run }),
+    slot,
     contributions,
   };
 }
 
 function register(
   host: AgentHost,
-  { request, start, cleanUp }: { request: SpawnRequest; start: AgentStart; cleanUp: CleanUp },
+  options: { request: SpawnRequest; start: AgentStart; cleanUp: CleanUp; run: StartingRun },
 ): TaskRun {
+  const { request, start, cleanUp, run } = options;
   const { agentId, parent, scope } = start;
+  const { name } = request;
+  const giveNameBack =
+    name === undefined ? undefined : host.names.claim(name, agentId, (id) => isAtWork(host.tasks.get(id)));
   const task = host.tasks.register(
     {
       id: agentId,
@@ -79,22 +96,30 @@ function register(
       description: start.description,
       ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
       ...(parent.agent.agentId !== undefined && { parentAgentId: parent.agent.agentId }),
-      isBackgrounded: request.isBackground,
+      isBackgrounded: false,
       agent: {
         agentType: start.definition.agentType,
+        ...(name !== undefined && { name: host.names.nameOf(agentId) ?? name }),
         prompt: start.prompt,
         depth: parent.depth + 1,
         progress: nothingDone,
       },
     },
-    { stop: (reason) => scope.cancel(reason) },
+    run,
   );
   cleanUp.add("its task", () => {
     // One that never came to run has no other end.
-    task.end({ status: scope.cancelled ? "killed" : "failed", error: "it could not be started" });
-    host.tasks.remove(agentId);
+    const error = "it could not be started";
+    if (task.end({ status: scope.cancelled ? "killed" : "failed", error })) giveNameBack?.();
+    // Of one in the background somebody may still ask what became of it.
+    if (!task.task.isBackgrounded) host.tasks.remove(agentId);
   });
   return task;
+}
+
+/** From its registration on, before it runs: two calls of one message may want the same name. */
+function isAtWork(task: Task | undefined): boolean {
+  return task !== undefined && !hasEnded(task);
 }
 
 const nothingDone = { toolUses: 0, usage: noUsage, lastActivities: [] };

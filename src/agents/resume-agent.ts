@@ -2,6 +2,7 @@
 import type { Scope } from "../base/cancellation.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import { ToolFailure } from "../tools/tool.ts";
+import type { AgentMeta } from "../transcript/agent-meta.ts";
 import type { ReopenedTranscript } from "../transcript/agent-transcripts.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { folderBefore } from "./agent-folder.ts";
@@ -9,11 +10,16 @@ import type { AgentHost } from "./agent-host.ts";
 import { defaultAgentType, findDefinition, requireServers } from "./find-definition.ts";
 import type { EarlierRun, SpawnRequest } from "./spawn-request.ts";
 
-export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd"> & { readonly earlier: EarlierRun };
+export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd" | "parent"> & {
+  readonly earlier: EarlierRun;
+  /** What it was about when it was started. */
+  readonly description: string;
+};
 
+/** `parentOf`: under whom it goes on. */
 export async function loadEarlierRun(
   agentId: string,
-  { host, parent, scope }: { host: AgentHost; parent: AgentContext; scope: Scope },
+  { host, parentOf, scope }: { host: AgentHost; parentOf: (meta: AgentMeta) => AgentContext; scope: Scope },
 ): Promise<ResumedStart> {
   const { transcripts } = host;
   if (transcripts === undefined)
@@ -21,12 +27,12 @@ export async function loadEarlierRun(
       code: "agent-unknown",
     });
   if (host.live.of(agentId) !== undefined)
-    throw new ToolFailure(`The agent ${agentId} is still at work: wait for its end.`, {
+    throw new ToolFailure(`The agent ${agentId} is running, so it cannot be resumed. Wait for its end.`, {
       code: "agent-running",
     });
   const reopened = await transcripts.reopen(agentId);
   try {
-    return await prepareToGoOn(reopened, { host, parent, scope });
+    return await prepareToGoOn(reopened, { host, parent: parentOf(reopened.meta), scope });
   } catch (error) {
     // Left open it would count as running for ever.
     await reopened.writer.close();
@@ -45,7 +51,7 @@ async function prepareToGoOn(
   if (cwd === undefined) notes.push(`it can no longer work in ${meta.cwd}; it went on in ${folder.root}`);
   const { messages, prefix } = loaded;
   const earlier = { agentId: meta.agentId, messages, prefix, writer, notes };
-  return { definition, earlier, ...(cwd !== undefined && { cwd }) };
+  return { definition, earlier, parent, description: meta.description, ...(cwd !== undefined && { cwd }) };
 }
 
 /** Looked up again; a denied one is refused, one that is gone is replaced. */

@@ -62,7 +62,7 @@ describe("the tools of an agent", () => {
   });
 
   it("in the background are a short list and those of MCP servers", () => {
-    const background = { isBackground: true, mayStartAgents: true, sendMessage: true, mode: "plan" as const };
+    const background = { isBackground: true, mayStartAgents: true, mode: "plan" as const };
     expect(namesIn(background).join(" ")).toBe(
       "Read Write Edit NotebookEdit Glob Grep Bash WebFetch WebSearch TodoWrite Skill StructuredOutput mcp__db__query mcp__db__write mcp__web__get",
     );
@@ -72,6 +72,24 @@ describe("the tools of an agent", () => {
       "TaskCreate",
       "TaskList",
     ]);
+  });
+
+  it("in the background are SendMessage, too, where there is somebody to write to", () => {
+    const background = namesIn({ isBackground: true });
+    const more = namesIn({ isBackground: true, sendMessage: true }).filter(
+      (name) => !background.includes(name),
+    );
+    expect(more).toEqual(["SendMessage"]);
+    expect(namesIn({ isBackground: true, sendMessage: true, disallowedTools: ["SendMessage"] })).toEqual(
+      background,
+    );
+  });
+
+  it("never are those that look at tasks and stop them, by whatever name", () => {
+    const withAlias = [...pool.filter((tool) => tool.name !== "TaskStop"), named("TaskStop", ["KillShell"])];
+    const tools = ["TaskStop", "KillShell", "TaskOutput", "Read"];
+    for (const isBackground of [false, true])
+      expect(namesIn({ pool: withAlias, tools, isBackground, sendMessage: true })).toEqual(["Read"]);
   });
 
   it("do not come back by being named", () => {
@@ -186,7 +204,7 @@ describe("what is disallowed", () => {
     const disallowedTools = ["Bsh", "KillShell", "TaskStop", "mcp__other", "*"];
     const few = pool.filter((tool) => tool.name === "Read");
     expect(select({ pool: few, disallowedTools })).toMatchObject({
-      unknown: ["Bsh", "KillShell"],
+      unknown: ["Bsh"],
       tools: [],
     });
   });

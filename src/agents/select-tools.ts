@@ -72,12 +72,12 @@ const mainOnly = new Set([
 const builtInOnly = new Set(["EnterWorktree", "ExitWorktree"]);
 
 const backgroundTools = new Set(
-  `Read Write Edit NotebookEdit Glob Grep Bash WebFetch WebSearch TodoWrite Skill StructuredOutput EnterWorktree
-  ExitWorktree`.split(/\s+/),
+  `Read Write Edit NotebookEdit Glob Grep Bash WebFetch WebSearch TodoWrite Skill StructuredOutput SendMessage
+  EnterWorktree ExitWorktree`.split(/\s+/),
 );
 
-/** What a teammate has beside them: the others, the shared list of tasks, and agents of its own (SP-3, SP-7). */
-const teammateTools = new Set(["SendMessage", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "Agent"]);
+/** What a teammate has beside them: the shared list of tasks, and agents of its own (SP-3, SP-7). */
+const teammateTools = new Set(["TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "Agent"]);
 
 /** The first three steps. Tools of MCP servers pass them. */
 function isForAgents(name: string, wishes: ToolWishes): boolean {
@@ -186,7 +186,15 @@ function rulesOf({ content, isBroken }: Entry, tool: Tool): string[] | "any" | "
 
 /** A tool that another session would have is no mistake in a list of what an agent must not have. */
 function isKnownName(name: string): boolean {
-  const known = [...mainOnly, ...builtInOnly, ...backgroundTools, ...teammateTools, "ExitPlanMode", "Task"];
+  const known = [
+    ...mainOnly,
+    ...builtInOnly,
+    ...backgroundTools,
+    ...teammateTools,
+    "ExitPlanMode",
+    "Task",
+    "KillShell",
+  ];
   return (
     name === "*" ||
     name.startsWith("mcp__") ||

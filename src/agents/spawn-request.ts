@@ -3,6 +3,7 @@ import type { Scope } from "../base/cancellation.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
 import type { Message } from "../contracts/message.ts";
+import type { EarlyAnswer } from "../tools/tool-context.ts";
 import type { PrefixRecord } from "../transcript/record.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { AgentContext } from "./agent-context.ts";
@@ -12,7 +13,8 @@ export interface SpawnRequest {
   readonly definition: AgentDefinition;
   /** 3 to 5 words. */
   readonly description: string;
-  readonly prompt: string;
+  /** What it is told. Absent: what waits for it in the queue. */
+  readonly prompt?: string;
   /** The call that started it; absent when the runtime itself does. */
   readonly toolUseId?: string;
   /** Of this call only. */
@@ -22,7 +24,12 @@ export interface SpawnRequest {
   readonly cwd?: string;
   /** It must get a place of its own, or not start at all. */
   readonly isolation?: "worktree";
+  /** Nobody waits for it: `early` is answered as soon as it runs, and its end is told by a notification. */
   readonly isBackground: boolean;
+  /** Whoever waits for it, and is answered when it goes on in the background. */
+  readonly early?: EarlyAnswer | undefined;
+  /** Under which SendMessage reaches it. */
+  readonly name?: string;
   /** Ends it; the agent hangs below. */
   readonly scope: Scope;
   readonly report?: (activity: AgentActivity) => void;

@@ -6,11 +6,12 @@ import type { Block } from "../contracts/message.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { assertPriceKnown } from "../loop/budget.ts";
 import { createInterrupt } from "../loop/interrupt.ts";
-import type { Listener, LoopOptions } from "../loop/loop-options.ts";
+import type { LoopOptions } from "../loop/loop-options.ts";
 import { costOfRequest } from "../model/pricing.ts";
 import type { TaskRun } from "../tasks/registry.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore, type ResultStore } from "../tools/result-store.ts";
+import { ToolFailure } from "../tools/tool.ts";
 import type { AgentScope } from "../tools/tool-context.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { AgentHost, Contribution } from "./agent-host.ts";
@@ -19,9 +20,10 @@ import { modelForAgent } from "./agent-model.ts";
 import type { AgentNews } from "./agent-news.ts";
 import { permissionsOfAgent } from "./agent-permissions.ts";
 import type { PrefixWish, PreparedPrefix } from "./agent-prefix.ts";
+import type { AgentSlot } from "./agent-slots.ts";
 import { createChildMode } from "./child-mode.ts";
 import { contribute, hooksOf } from "./contributions.ts";
-import { type PlacedAgent, placeAgent } from "./place-agent.ts";
+import { type PlacedAgent, placeAgent, type StartingRun } from "./place-agent.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 import { firstTurn, type StartedConversation, startConversation } from "./start-conversation.ts";
 
@@ -31,14 +33,14 @@ export interface StartedAgent {
   readonly context: AgentContext;
   readonly loop: LoopOptions;
   readonly task: TaskRun;
+  readonly slot: AgentSlot;
   /** What of its definition could not be followed. */
   readonly warnings: readonly string[];
 }
 
 export type AgentStarter = (
   request: SpawnRequest,
-  /** `listener`: is told what the agent does. */
-  options: { cleanUp: CleanUp; listener: Listener },
+  options: { cleanUp: CleanUp; run: StartingRun },
 ) => Promise<StartedAgent>;
 
 export interface StarterParts {
@@ -51,8 +53,8 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
   // It knows nothing of an agent but where results are put.
   const results = createResultStore({ world: host.world, folder: host.folders.results });
 
-  return async (request, { cleanUp, listener }) => {
-    const placed = await placeAgent(host, request, cleanUp);
+  return async (request, { cleanUp, run }) => {
+    const placed = await placeAgent(host, request, { cleanUp, run });
     const { start, task, budget } = placed;
     const { model, warnings } = await modelForAgent(host, request);
     const priceKnown = costOfRequest(model, model.id, noUsage) !== undefined;
@@ -69,22 +71,29 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
     const effort = definition.effort ?? parent.effort;
     const context: AgentContext = {
       agent,
+      parent,
       depth: parent.depth + 1,
       model,
       ...(effort !== undefined && { effort }),
       budget,
       cancellation: start.scope,
+      interrupt: createInterrupt(),
       history: conversation.history,
     };
     const { contributions } = equipped;
     const heard = await newsFor(context, prepared);
-    const content = firstTurn(request, { ...conversation, news: heard, contributions });
+    const input = inputOf(host, {
+      request,
+      context,
+      before: { ...conversation, news: heard, contributions },
+    });
     return {
       request,
       agentId: start.agentId,
       context,
-      loop: loopOf(host, { request, placed, equipped, conversation, context, content, listener }),
+      loop: loopOf(host, { request, placed, equipped, conversation, context, input, run }),
       task,
+      slot: placed.slot,
       warnings: warnings.length === 0 ? prepared.warnings : [...warnings, ...prepared.warnings],
     };
   };
@@ -97,6 +106,24 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
     if (host.settings.agentListIn === "tool" || !tools.some(({ name }) => name === "Agent")) return [];
     return news.of(await news.startable(agent.permissions), history.messages);
   }
+}
+
+/** The last step, since what is taken from the queue must be said. */
+function inputOf(
+  { queue }: AgentHost,
+  options: { request: SpawnRequest; context: AgentContext; before: Parameters<typeof firstTurn>[1] },
+): NonNullable<LoopOptions["input"]> {
+  const { request, context, before } = options;
+  const content = firstTurn(request, before);
+  if (request.prompt !== undefined) return { content };
+  const items = queue.take(context.agent.agentId);
+  if (items.length === 0)
+    throw new ToolFailure("The agent was not started: nothing waits for it.", { code: "nothing-to-say" });
+  queue.acknowledge(items);
+  return {
+    content: [...content, ...items.flatMap((item) => item.content)],
+    queueItems: items.map((item) => item.uuid),
+  };
 }
 
 const nothingToDo: AgentScope["todos"]["items"] = [];
@@ -125,13 +152,14 @@ async function equip(
     folder,
     mode: mode.current,
     isBackground,
+    sendMessage: host.names.exist,
     mayStartAgents: parent.depth + 1 < maxDepthOf(host),
     scratchFolder,
     contributions,
   });
   const ownFolders = contributions.flatMap((each) => each.ownFolders ?? []);
   if (scratchFolder !== undefined) ownFolders.push(scratchFolder);
-  const permissions = permissionsOfAgent(prepared.permissions, { ownFolders, allowedTools, isBackground });
+  const permissions = permissionsOfAgent(prepared.permissions, { ownFolders, allowedTools });
   const agent: AgentScope = {
     sessionId: host.sessionId,
     agentId: start.agentId,
@@ -169,11 +197,11 @@ function loopOf(
     equipped: EquippedAgent;
     conversation: StartedConversation;
     context: AgentContext;
-    content: Block[];
-    listener: Listener;
+    input: NonNullable<LoopOptions["input"]>;
+    run: StartingRun;
   },
 ): LoopOptions {
-  const { request, placed, equipped, conversation, context, content, listener } = options;
+  const { request, placed, equipped, conversation, context, input, run } = options;
   const { world, queue } = host;
   const { agent, model, budget } = context;
   const { criticalReminder } = request.definition;
@@ -187,10 +215,10 @@ function loopOf(
     tools: equipped.prepared.tools,
     history: conversation.history,
     transcript: conversation.transcript,
-    input: { content },
+    input,
     scope: context.cancellation,
-    listener,
-    interrupt: createInterrupt(),
+    listener: run,
+    interrupt: context.interrupt,
     limits:
       placed.maxTurns === undefined && thinking === undefined
         ? host.loopLimits

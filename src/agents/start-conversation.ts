@@ -74,6 +74,7 @@ function newTranscript(
     cwd,
     modelId: model.id,
     startedAt: timestamp,
+    ...(request.name !== undefined && { name: request.name }),
   });
   transcript.append({ type: "head", version: transcriptVersion, sessionId, agentId, cwd, timestamp });
   return transcript;
@@ -95,13 +96,14 @@ export function firstTurn(
     readonly contributions: readonly Contribution[];
   },
 ): Block[] {
-  if (earlier !== undefined) return [...before.news, said(prompt)];
+  const told = prompt === undefined ? [] : [said(prompt)];
+  if (earlier !== undefined) return [...before.news, ...told];
   return [
     ...before.inherited,
     ...before.news,
     ...before.contributions.flatMap((each) => each.context ?? []),
     ...(definition.initialPrompt ? [said(definition.initialPrompt)] : []),
-    said(prompt),
+    ...told,
   ];
 }
 

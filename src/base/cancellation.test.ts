@@ -153,6 +153,66 @@ describe("scopes", () => {
   });
 });
 
+describe("a scope that moves", () => {
+  it("is cancelled with what it is below now, and no longer with what it was below", () => {
+    const [turn, session] = [createScope(), createScope()];
+    const agent = turn.child();
+    const call = agent.child();
+    const stays = turn.child();
+    agent.moveBelow(session);
+    turn.cancel("interrupted");
+    expect([agent, call, stays].map(({ cancelled }) => cancelled)).toEqual([false, false, true]);
+    session.cancel("closed");
+    expect([agent, call].map(({ cancelledBy }) => cancelledBy?.reason)).toEqual(["closed", "closed"]);
+    expect(call.signal.aborted).toBe(true);
+  });
+
+  it("leaves its old neighbours together, wherever it stood among them, and can move again", () => {
+    const [from, to] = [createScope(), createScope()];
+    const children = Array.from({ length: 5 }, () => from.child());
+    for (const index of [2, 0, 4]) children[index]?.moveBelow(to);
+    children[2]?.moveBelow(from);
+    children[4]?.release();
+    from.cancel("enough");
+    expect(children.map(({ cancelled }) => cancelled)).toEqual([false, true, true, true, false]);
+    to.cancel("enough");
+    expect(children.map(({ cancelled }) => cancelled)).toEqual([true, true, true, true, false]);
+  });
+
+  it("is cancelled at once below one that is, and stays as it is when it was cancelled before", () => {
+    const [gone, living] = [createScope(), createScope()];
+    gone.cancel("closed");
+    const late = living.child();
+    late.moveBelow(gone);
+    expect(late.cancelledBy?.reason).toBe("closed");
+    const cancelled = living.child();
+    cancelled.cancel("first");
+    cancelled.moveBelow(gone);
+    expect(cancelled.cancelledBy?.reason).toBe("first");
+  });
+
+  it("lets go of a signal that it hung on, and follows one through what it is below", () => {
+    const [old, other] = [new AbortController(), new AbortController()];
+    const scope = createScope(old.signal);
+    scope.moveBelow(createScope(other.signal));
+    old.abort("old");
+    expect(scope.cancelled).toBe(false);
+    other.abort("other");
+    expect(scope.cancelledBy?.reason).toBe("other");
+  });
+
+  it("cannot end up below itself, where a cancellation would never come to an end", () => {
+    const scope = createScope();
+    const grandchild = scope.child().child();
+    expect(() => scope.moveBelow(scope)).toThrow(TypeError);
+    expect(() => scope.moveBelow(grandchild)).toThrow(TypeError);
+    grandchild.release();
+    scope.moveBelow(grandchild);
+    grandchild.cancel("enough");
+    expect(scope.cancelled).toBe(true);
+  });
+});
+
 describe("waiting", () => {
   it("ends with the cancellation, whichever signal brought it", async () => {
     const controller = new AbortController();

@@ -17,6 +17,8 @@ export interface Scope {
   cancel(reason: string, cause?: unknown): void;
   /** Leaves the tree without cancelling. A scope that ended must be released, or its parent keeps it. */
   release(): void;
+  /** From now on it is cancelled with `parent`, and no longer with what it was below. */
+  moveBelow(parent: Scope): void;
 }
 
 export interface CancelWatcher {
@@ -36,7 +38,7 @@ export function createScope(parent?: AbortSignal): Scope {
  * chained through themselves, so that thousands can come and go below one scope at no cost.
  */
 class ScopeNode implements Scope {
-  readonly #parent: ScopeNode | undefined;
+  #parent: ScopeNode | undefined;
   #firstChild: ScopeNode | undefined;
   #previous: ScopeNode | undefined;
   #next: ScopeNode | undefined;
@@ -96,6 +98,22 @@ class ScopeNode implements Scope {
 
   release(): void {
     this.#parent?.unchain(this);
+  }
+
+  moveBelow(parent: Scope): void {
+    if (!(parent instanceof ScopeNode)) throw new TypeError("not a scope of this tree");
+    if (parent.#isWithin(this)) throw new TypeError("a scope cannot be below itself");
+    if (this.#cancelledBy) return;
+    this.release();
+    this.#parent = parent;
+    if (parent.#cancelledBy) this.cancel(parent.#cancelledBy.reason, parent.#cancelledBy);
+    else parent.#chain(this);
+  }
+
+  #isWithin(scope: ScopeNode): boolean {
+    if (this === scope) return true;
+    const above = this.#isChained ? this.#parent : undefined;
+    return above === undefined ? false : above.#isWithin(scope);
   }
 
   #chain(child: ScopeNode): void {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTempWorkspace, type TempWorkspace } from "../testing/temp-workspace.ts";
 import { createTestWorld } from "../testing/test-world.ts";
 import { createScope } from "./cancellation.ts";
-import { acquireLock, type Lock } from "./lock.ts";
+import { acquireLock, type Lock, lockHolder } from "./lock.ts";
 
 const world = createTestWorld();
 let workspace: TempWorkspace;
@@ -45,6 +45,17 @@ describe("a lock", () => {
     await second.assertHeld();
     await second.release();
     expect(await names()).toEqual(["session.lock.epoch"]);
+  });
+
+  it("tells who holds it, to whoever only looks", async () => {
+    expect(await lockHolder({ world, path })).toBeUndefined();
+    const lock = await acquireLock({ world, path, purpose: "writing" });
+    expect(await lockHolder({ world, path })).toMatchObject({ pid: process.pid });
+    await lock.assertHeld();
+    await lock.release();
+    await leaveLock({ identity: "a process that is gone" });
+    expect(await lockHolder({ world, path })).toBeUndefined();
+    expect(await names()).toEqual(["session.lock", "session.lock.epoch"]);
   });
 
   it("stops waiting when cancelled, and leaves nothing behind", async () => {

@@ -56,6 +56,17 @@ export async function acquireLock(options: LockOptions): Promise<Lock> {
   }
 }
 
+/** Who holds the lock at this moment; undefined: nobody who lives. Changes nothing. */
+export async function lockHolder(
+  options: Pick<LockOptions, "world" | "path">,
+): Promise<{ readonly pid: number; readonly host: string } | undefined> {
+  const { world, path } = options;
+  const found = await readOwner(world, path);
+  if (found === "gone") return undefined;
+  const me = await describeMe({ world, path, purpose: "looking" });
+  return (await isRunning(found, { world, me })) ? { pid: found.pid, host: found.host } : undefined;
+}
+
 async function describeMe(options: LockOptions): Promise<Owner> {
   const { world } = options;
   const { pid } = world.processes;

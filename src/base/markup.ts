@@ -1,6 +1,7 @@
 /** Tags with which the runtime speaks to a model. Nothing that comes from outside may look like one. */
 export const runtimeTags = [
   "task-notification",
+  "task-receipt",
   "system-reminder",
   "agent-message",
   "fork-directive",

@@ -10,6 +10,7 @@ export interface World {
   readonly files: FileSystem;
   readonly processes: Processes;
   readonly network: Network;
+  readonly sockets: Sockets;
   /** The environment variables the runtime itself reads. Never mutated. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
@@ -111,6 +112,8 @@ export interface SpawnOptions {
   readonly input?: string | Uint8Array | "pipe";
   /** The child leads a process group of its own, so that `kill` reaches everything it started. Default true. */
   readonly ownGroup?: boolean;
+  /** It is not ended when this process exits, and does not keep it from exiting. Nobody hears what it says. */
+  readonly outlives?: boolean;
 }
 
 export interface Processes {
@@ -134,6 +137,8 @@ export interface ChildProcess {
   closeInput(): void;
   /** Signals the process, with `ownGroup` its whole group. Says nothing if it is gone. */
   kill(signal: NodeJS.Signals): void;
+  /** Whether there is anybody whom `kill` would reach; of a group this can be so long after `exited`. */
+  isAlive(): boolean;
 }
 
 export interface ProcessExit {
@@ -167,4 +172,33 @@ export interface FetchResponse {
   text(): Promise<string>;
   json(): Promise<unknown>;
   arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** Streams of bytes between processes of one machine, by the path of a socket in the file system. */
+export interface Sockets {
+  /**
+   * The socket is for its owner alone, keeps no process alive, and is removed when it is closed. Rejects with
+   * `EADDRINUSE` if there is something at the path, also what a process that died has left.
+   */
+  listen(path: string, onConnection: (connection: Connection) => void): Promise<SocketListener>;
+  /** Rejects with `ENOENT` or `ECONNREFUSED` when nobody listens. */
+  connect(path: string): Promise<Connection>;
+  /** Whether it is a socket, itself and not a link to one, and belongs to the user of this process. */
+  isOwn(path: string): Promise<boolean>;
+}
+
+export interface SocketListener {
+  /** Cuts its connections off as well. */
+  close(): Promise<void>;
+}
+
+export interface Connection {
+  /** What the other side sends, until it ends. Who stops reading can go on later, by one reader at a time. */
+  readonly incoming: AsyncIterable<Uint8Array>;
+  /** Resolves when the system has taken it. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Nothing more is written; what was written still arrives. */
+  end(): void;
+  /** Cuts it off. */
+  close(): void;
 }

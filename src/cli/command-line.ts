@@ -8,7 +8,14 @@ import { parseArguments, UsageError } from "./arguments.ts";
 import type { CommandIo } from "./command-io.ts";
 import { helpText, helpTopics } from "./help.ts";
 import { createInterruption } from "./interruption.ts";
-import { agentsOptions, doctorOptions, permissionsOptions, runOptions, sessionsOptions } from "./options.ts";
+import {
+  agentsOptions,
+  doctorOptions,
+  permissionsOptions,
+  runOptions,
+  sessionsOptions,
+  tasksOptions,
+} from "./options.ts";
 
 /** Runs one command line and ends the process, after everything written has left it. */
 export async function runCommandLine(argv: readonly string[], version: string): Promise<never> {
@@ -83,6 +90,12 @@ async function dispatch(argv: readonly string[], io: CommandIo): Promise<number>
     if (values.help) return await print(helpText("agents"), io);
     const { runAgents } = await import("./commands/agents.ts");
     return await runAgents({ values, positionals, io });
+  }
+  if (argv[0] === "tasks") {
+    const { values, positionals } = parseArguments(tasksOptions, argv.slice(1));
+    if (values.help) return await print(helpText("tasks"), io);
+    const { runTasks } = await import("./commands/tasks.ts");
+    return await runTasks({ values, positionals, io });
   }
   const { values, positionals } = parseArguments(runOptions, argv);
   if (values.help) return await print(helpText(), io);

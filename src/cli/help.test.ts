@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OptionSpec } from "./arguments.ts";
 import { helpText, helpTopics } from "./help.ts";
-import { agentsOptions, doctorOptions, permissionsOptions, runOptions } from "./options.ts";
+import { agentsOptions, doctorOptions, permissionsOptions, runOptions, tasksOptions } from "./options.ts";
 
 describe("helpText", () => {
   it.each([undefined, ...helpTopics])("fits 80 columns and ends with a line break (%s)", (topic) => {
@@ -16,6 +16,7 @@ describe("helpText", () => {
     ["agents", agentsOptions],
     ["doctor", doctorOptions],
     ["permissions", permissionsOptions],
+    ["tasks", tasksOptions],
   ] as const)("tells the other names of an option, and keeps its words whole (%s)", (topic, table) => {
     const words = helpText(topic).replace(/\s+/g, " ");
     for (const spec of table as readonly OptionSpec[]) {

@@ -1,7 +1,14 @@
 import type { OptionSpec } from "./arguments.ts";
-import { agentsOptions, doctorOptions, permissionsOptions, runOptions, sessionsOptions } from "./options.ts";
+import {
+  agentsOptions,
+  doctorOptions,
+  permissionsOptions,
+  runOptions,
+  sessionsOptions,
+  tasksOptions,
+} from "./options.ts";
 
-export const helpTopics = ["agents", "doctor", "permissions", "sessions", "help"] as const;
+export const helpTopics = ["agents", "doctor", "permissions", "sessions", "tasks", "help"] as const;
 
 export function helpText(topic?: (typeof helpTopics)[number]): string {
   switch (topic) {
@@ -13,6 +20,8 @@ export function helpText(topic?: (typeof helpTopics)[number]): string {
       return permissionsHelp();
     case "sessions":
       return sessionsHelp();
+    case "tasks":
+      return tasksHelp();
     case "help":
       return "Usage: cadre help [COMMAND]\n\nShows the help of cadre, or of one of its commands.\n\nExample:\n  cadre help doctor\n";
     default:
@@ -22,7 +31,7 @@ export function helpText(topic?: (typeof helpTopics)[number]): string {
 
 function mainHelp(): string {
   return `Usage: cadre [OPTIONS] [PROMPT]
-       cadre agents | doctor | permissions | sessions | help
+       cadre agents | doctor | permissions | sessions | tasks | help
 
 Works on a task in the current folder: asks a model, runs the tools it calls,
 repeats. In a terminal it is a conversation; with -p, or when the input or the
@@ -37,11 +46,15 @@ Examples:
   cadre -p --allowed-tools Edit,Bash "fix the failing test"
   cadre --continue                          go on with the latest session
 
+With -p, background tasks are waited for: what they bring is answered, and the
+result is the last answer.
+
 Commands:
   agents           list the agents; show, check and write them
   doctor           check this machine: model, keys, folders, programs
   permissions      say what would be decided on a tool call, and why
   sessions         list the sessions that can be gone on with
+  tasks            list the agents and shells of sessions; show and stop them
   help [COMMAND]   show the help of a command
 
 ${groupedOptions()}
@@ -150,13 +163,45 @@ Options:
 ${optionLines(sessionsOptions)}`;
 }
 
+function tasksHelp(): string {
+  return `Usage: cadre tasks [OPTIONS]                  list tasks, the latest first
+       cadre tasks show [OPTIONS] ID          all that is known of a task
+       cadre tasks output [OPTIONS] ID        what it has written or done
+       cadre tasks stop [OPTIONS] ID...       stop tasks that run
+       cadre tasks stop --session ID          stop all in the background
+
+A task is an agent or a shell command that a session has started: of sessions
+that run, and of those that are over. The beginning of an id is enough, if no
+other task begins so. A task is interrupted if its process ended before it did.
+The exit code is 1 if there is no such task, or it cannot be stopped because it
+does not run; 2 for wrong usage.
+
+Examples:
+  cadre tasks
+  cadre tasks --all --running
+  cadre tasks show a4j1f9s0
+  cadre tasks output --follow a4j1f9s0
+  cadre tasks stop a4j1f9s0
+
+Options:
+${optionLines(tasksOptions)}`;
+}
+
 type Group = readonly [title: string, names: readonly (typeof runOptions)[number]["name"][]];
 
 /** Which options are told together; what stands in no group is told last. */
 const groups: readonly Group[] = [
   [
     "Prompt and answer",
-    ["print", "prompt-file", "output-format", "input-format", "include-partial-messages", "json-schema"],
+    [
+      "print",
+      "prompt-file",
+      "output-format",
+      "input-format",
+      "include-partial-messages",
+      "json-schema",
+      "no-wait",
+    ],
   ],
   ["Model", ["model", "system-prompt", "system-prompt-file", "append-system-prompt"]],
   ["Limits", ["max-turns", "max-cost", "max-tokens", "max-minutes"]],

@@ -45,6 +45,11 @@ export const runOptions = [
     value: "JSON|FILE",
     help: "The answer must fit this JSON schema; it is printed as structured_output, or as JSON text",
   },
+  {
+    name: "no-wait",
+    kind: "flag",
+    help: "Do not wait for background tasks after the answer: they are stopped",
+  },
   { name: "model", kind: "text", value: "MODEL", help: "A model id, opus, sonnet, haiku, or offline" },
   { name: "system-prompt", kind: "text", value: "TEXT", mayBeEmpty: true, help: "Replace the system prompt" },
   {
@@ -175,6 +180,19 @@ export const sessionsOptions = [
   { name: "cwd", kind: "text", value: "FOLDER", help: "Those of this folder" },
   helpOption,
 ] as const satisfies readonly OptionSpec[];
+
+export const tasksOptions = [
+  { name: "json", kind: "flag", help: "Print JSON" },
+  { name: "all", kind: "flag", help: "Those of all folders" },
+  { name: "session", kind: "text", value: "ID", help: "Those of this session" },
+  { name: "running", kind: "flag", help: "list: only those that run" },
+  { name: "limit", kind: "count", value: "N", help: "list: at most N, the latest first (20)" },
+  { name: "follow", short: "f", kind: "flag", help: "output: go on until the task has ended" },
+  { name: "cwd", kind: "text", value: "FOLDER", help: "Those of this folder" },
+  helpOption,
+] as const satisfies readonly OptionSpec[];
+
+export type TasksValues = OptionValues<typeof tasksOptions>;
 
 /** Those from `name` on are for `agents new` alone. */
 export const agentsOptions = [

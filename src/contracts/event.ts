@@ -1,5 +1,6 @@
 /** What a run of the loop tells while it happens, and why it ended. */
 import type { Message, StopReasonOfModel, ToolResultBlock, ToolUseBlock } from "./message.ts";
+import type { CallReceipt, ReceiptSummary } from "./receipt.ts";
 import type { Usage } from "./usage.ts";
 
 /** A model's answer as it streams. Every `block-start` is followed by its deltas and one `block-stop`. */
@@ -40,7 +41,14 @@ export type LoopEvent =
   | { type: "message-append"; message: Message }
   | { type: "call-start"; call: ToolUseBlock }
   | { type: "call-progress"; toolUseId: string; toolName: string; progress: ToolProgress }
-  | { type: "call-end"; call: ToolUseBlock; result: ToolResultBlock; output?: unknown; durationMs: number }
+  | {
+      type: "call-end";
+      call: ToolUseBlock;
+      result: ToolResultBlock;
+      output?: unknown;
+      durationMs: number;
+      receipt?: CallReceipt;
+    }
   | { type: "call-denied"; call: ToolUseBlock; reason: string }
   | { type: "prefix-change"; reason: string }
   | { type: "compaction-start"; trigger: "automatic" | "manual" | "too-long" }
@@ -65,6 +73,8 @@ export type AgentActivity =
       depth: number;
       /** It goes on from an earlier run. */
       resumed: boolean;
+      /** Nobody waits for it, from the start. */
+      inBackground?: boolean;
     }
   /** Everything but the pieces of a message as they stream. */
   | { type: "agent-event"; agentId: string; event: LoopEvent }
@@ -75,7 +85,17 @@ export type AgentActivity =
       totalTokens: number;
       toolUses: number;
       durationMs: number;
+      receipt?: ReceiptSummary;
     };
+
+/** The same of an agent in the background: no call of its parent waits for it any longer. */
+export interface BackgroundActivity {
+  readonly activity: AgentActivity;
+  /** The call that had started it. */
+  readonly toolUseId: string | undefined;
+  /** Absent: the main agent. */
+  readonly parentAgentId: string | undefined;
+}
 
 /** The activity that an event of a parent's run carries, if it carries one. */
 export function agentActivityOf(event: LoopEvent): (AgentActivity & { toolUseId: string }) | undefined {

@@ -75,6 +75,13 @@ export const Settings = z.looseObject({
   pluginFolders: z.array(text).optional(),
   /** Plugins whose agents may bring hooks, MCP servers and a permission mode. */
   trustedPlugins: z.array(text).optional(),
+  /** Off: everything waits, and what wants the background is run in the foreground. */
+  backgroundTasks: z.boolean().optional(),
+  /** After so long an agent in the foreground goes on in the background. Default: never. */
+  autoBackgroundMs: positiveInteger.optional(),
+  /** An agent in which nothing has happened for so long counts as stalled. */
+  stallMs: positiveInteger.optional(),
+  stallAction: z.enum(["report", "abort"]).optional(),
   maxToolConcurrency: positiveInteger.max(1000).optional(),
   /** Start calls while the message still streams. */
   streamingTools: z.boolean().optional(),

@@ -1,4 +1,5 @@
 /** Anything that goes on beside a turn and ends once: an agent, a shell command, a teammate, a remote run (TA-2). */
+import type { ReceiptSummary } from "./receipt.ts";
 import type { Usage } from "./usage.ts";
 
 /** Open: later kinds fit without a change here. */
@@ -32,6 +33,10 @@ export interface Task {
   /** Its starter has been told of its end. */
   readonly notified: boolean;
   readonly agent?: AgentTask;
+  /** Of a shell. */
+  readonly command?: string;
+  /** Of a shell that ended; null: a signal ended it. */
+  readonly exitCode?: number | null;
   readonly error?: string;
 }
 
@@ -44,6 +49,8 @@ export interface AgentTask {
   readonly progress: AgentTaskProgress;
   /** Its final text. */
   readonly result?: string;
+  /** What it did, once it has ended. */
+  readonly receipt?: ReceiptSummary;
 }
 
 export interface AgentTaskProgress {
@@ -52,4 +59,6 @@ export interface AgentTaskProgress {
   /** The latest last, a few words each. */
   readonly lastActivities: readonly string[];
   readonly summary?: string;
+  /** Nothing has happened in it for longer than the setting `stallMs`. */
+  readonly state?: "stalled";
 }

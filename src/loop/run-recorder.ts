@@ -1,7 +1,7 @@
 import type { Clock } from "../base/world.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import { textOf } from "../contracts/message-content.ts";
-import type { TranscriptRecord } from "../transcript/record.ts";
+import type { RunEndRecord } from "../transcript/record.ts";
 import type { Budget } from "./budget.ts";
 
 /** Watches the events of one run and sums them up. */
@@ -14,7 +14,7 @@ export interface RunRecorder {
   readonly apiDurationMs: number;
   readonly durationMs: number;
   readonly permissionDenials: readonly { toolName: string; toolUseId: string; input: unknown }[];
-  record(end: LoopEnd): TranscriptRecord;
+  record(end: LoopEnd): RunEndRecord;
 }
 
 export function createRunRecorder(options: { clock: Clock; budget: Budget }): RunRecorder {
@@ -62,7 +62,7 @@ class EventRecorder implements RunRecorder {
     }
   }
 
-  record(end: LoopEnd): TranscriptRecord {
+  record(end: LoopEnd): RunEndRecord {
     const { usage, costUsd } = this.#budget;
     return {
       type: "run-end",
@@ -70,6 +70,7 @@ class EventRecorder implements RunRecorder {
       turns: this.turns,
       usage,
       ...(costUsd !== undefined && { costUsd }),
+      durationMs: Math.round(this.durationMs),
     };
   }
 }

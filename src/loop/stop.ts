@@ -36,21 +36,38 @@ export function watchTime({ budget, interrupt, scope }: LoopOptions): TimeWatch 
   return { reasonOf: (end) => (end.reason === "aborted" && over ? over : end), release };
 }
 
-/** A reply without tool calls ends the run, unless a hook sends the agent on: then the message that does so. */
+/**
+ * A reply without tool calls ends the run, unless something has come for the agent meanwhile, or a hook sends it on:
+ * then the message that does so. What comes for the main agent is taken by whoever drives its runs (TA-12).
+ */
 export async function endOrGoOn(
   loop: LoopOptions,
   answer: Extract<TurnEnd, { kind: "answer" }>,
 ): Promise<LoopEnd | Message> {
   const { hooks, history } = loop;
+  const news = takeNews(loop);
+  if (news) return news;
   try {
     const word = hooks && (await unlessStopped(loop, () => hooks.beforeEnd(answer.message)));
-    if (word === undefined) return { reason: "completed", stopReason: answer.stopReason };
+    if (word === undefined)
+      return (hooks && takeNews(loop)) ?? { reason: "completed", stopReason: answer.stopReason };
     if ("stop" in word) return { reason: "hook_stopped", message: word.stop };
     return history.append({ role: "user", content: [{ type: "text", text: word.goOn }], synthetic: true });
   } catch (error) {
     if (isCancelled(error)) return abortedBetweenTurns(error.reason);
     throw error;
   }
+}
+
+function takeNews({ agent, queue, history, interrupt, scope }: LoopOptions): Message | undefined {
+  if (agent.agentId === undefined || queue.waiting(agent.agentId) === 0) return undefined;
+  if (scope.cancelled || interrupt.requested === "stop") return undefined;
+  const items = queue.take(agent.agentId);
+  const content = items.flatMap((item) => item.content);
+  const message = history.append({ role: "user", content, queueItems: items.map((item) => item.uuid) });
+  // On disk they leave the queue with this very message.
+  queue.acknowledge(items);
+  return message;
 }
 
 export function abortedBetweenTurns(why: string): LoopEnd {

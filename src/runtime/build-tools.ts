@@ -2,6 +2,7 @@ import type { World } from "../base/world.ts";
 import type { Settings } from "../contracts/settings.ts";
 import { createAskUserQuestionTool } from "../toolbox/ask-user-question.ts";
 import { createBashTool } from "../toolbox/bash.ts";
+import type { ShellBackground } from "../toolbox/bash-task.ts";
 import { createEditTool } from "../toolbox/edit.ts";
 import { createGlobTool } from "../toolbox/glob.ts";
 import { createGrepTool } from "../toolbox/grep.ts";
@@ -26,8 +27,12 @@ export function buildTools(options: {
   world: World;
   settings: Settings;
   surface: Surface | undefined;
-  /** The one that starts agents. */
-  agent?: Tool;
+  /** Those that start agents, and deal with what runs beside the conversation. */
+  agents?: readonly Tool[];
+  /** Lets commands run in the background. Absent: they cannot. */
+  background?: ShellBackground | undefined;
+  /** Something went wrong that does not hold up a tool. */
+  onProblem?: (message: string) => void;
   extra: readonly Tool[];
   /** Tools that are denied as a whole are not even shown. */
   isHidden?: (toolName: string) => boolean;
@@ -41,13 +46,13 @@ export function buildTools(options: {
     createNotebookEditTool(),
     createGlobTool(),
     createGrepTool(),
-    createBashTool(),
+    createBashTool({ background: options.background, onProblem: options.onProblem }),
     createWebFetchTool({ allowPrivateHosts: options.settings.webFetch?.allowPrivateHosts ?? [] }),
     createWebSearchTool({ provider: searchProvider(options) }),
     createTodoWriteTool(),
     createAskUserQuestionTool({ ask: surface?.askQuestions }),
     ...createPlanModeTools({ approvePlan: surface?.approvePlan }),
-    ...(options.agent ? [options.agent] : []),
+    ...(options.agents ?? []),
     ...(output ? [createStructuredOutputTool({ jsonSchema: output.schema, onValue: output.onValue })] : []),
   ];
   const extraNames = new Set(extra.map((tool) => tool.name));

@@ -16,8 +16,7 @@ import { iterateLoop } from "../loop/iterate-loop.ts";
 import type { LoopOptions, PrefixChange } from "../loop/loop-options.ts";
 import { createRunRecorder } from "../loop/run-recorder.ts";
 import { costOfRequest } from "../model/pricing.ts";
-import { createQueue, type Queue } from "../tasks/queue.ts";
-import { createTaskRegistry } from "../tasks/registry.ts";
+import type { Queue } from "../tasks/queue.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore } from "../tools/result-store.ts";
 import { describeTool, type Tool } from "../tools/tool.ts";
@@ -33,9 +32,11 @@ import { permissionSetup } from "./permission-setup.ts";
 import { runResult } from "./run-result.ts";
 import type { RunResult, Session, SessionOptions } from "./session.ts";
 import { createSessionAgents, defaultMaxLiveAgents } from "./session-agents.ts";
+import { createSessionControl } from "./session-control.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { createSessionPermissions } from "./session-permissions.ts";
 import { createSessionTranscript } from "./session-transcript.ts";
+import { createSessionWork } from "./session-work.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
 import { userContent } from "./user-content.ts";
 
@@ -56,19 +57,35 @@ export function createSession(options: SessionOptions): Session {
   const transcript = keeps
     ? createSessionTranscript({ world, files, ...(restored && { lock: restored.lock }) })
     : createUnkeptTranscript();
-  const queue = createQueue({
-    async record(item) {
-      transcript.append({ type: "queue", item });
-      await transcript.durable();
-    },
-    ...(restored && { restored: restored.waiting }),
+  const agentTranscripts = keeps
+    ? (restored?.transcripts ?? createAgentTranscripts({ world, folder: files.subagents }))
+    : undefined;
+  const scope = createScope();
+  const onProblem = options.onProblem ?? (() => {});
+  const work = createSessionWork({
+    world,
+    settings,
+    folder: files.tasks,
+    transcript,
+    transcripts: agentTranscripts,
+    waiting: restored?.waiting ?? [],
+    scope,
+    isAlive: (agentId) => agents.live.of(agentId) !== undefined,
+    messagesOf: (agentId) => agents.live.of(agentId)?.history.messages,
+    onProblem,
   });
-  const tasks = createTaskRegistry({ clock: world.clock });
+  const { queue } = work;
+  const control = createSessionControl({
+    world,
+    session: { id, tasks: work.registry, taskOutput: work.output, deliver: work.deliver },
+    onProblem,
+  });
   const { gate, permissions, modeChanged } = createSessionPermissions({
     world,
     cwd,
     engine: setup.engine,
     sessionFolders: [files.folder],
+    nameOfAgent: (agentId) => work.registry.get(agentId)?.agent?.name,
     ...(options.permissionTimeoutMs !== undefined && { questionTimeoutMs: options.permissionTimeoutMs }),
     record: (decision) => transcript.append(decision),
   });
@@ -81,10 +98,10 @@ export function createSession(options: SessionOptions): Session {
   };
   const mayRead: AgentScope["mayRead"] = (path, { folder, permissions: limits }) =>
     setup.engine.mayRead(path, folder, limits);
-  const agentTranscripts = keeps
-    ? (restored?.transcripts ?? createAgentTranscripts({ world, folder: files.subagents }))
-    : undefined;
   const agents = createSessionAgents({
+    work,
+    earlier: restored?.agents ?? [],
+    resolvers: () => [control.otherSessions],
     world,
     sessionId: id,
     settings,
@@ -104,22 +121,24 @@ export function createSession(options: SessionOptions): Session {
     mayRead,
     modelNamed: options.modelNamed,
     gate,
-    queue,
-    tasks,
+    isWaiting: (agentId) =>
+      work.waits.isWaiting(agentId) || permissions.waiting.some(({ agent }) => agent?.id === agentId),
     transcripts: agentTranscripts,
     folders: { results: files.results, scratch: join(files.folder, "scratch") },
     loopLimits,
     contributors: options.contributors ?? [],
     routes: options.routes ?? [],
     ...(options.servers && { servers: options.servers }),
-    ...(options.onProblem && { onProblem: options.onProblem }),
+    onProblem,
   });
   let structuredOutput: unknown;
   let tools = buildTools({
     world,
     settings,
     surface,
-    agent: agents.tool,
+    agents: agents.tools,
+    background: work.shells,
+    onProblem,
     extra: options.tools ?? [],
     isHidden: setup.engine.isDenied,
     ...(options.outputSchema && {
@@ -162,7 +181,6 @@ export function createSession(options: SessionOptions): Session {
     redactor: createRedactor(runtimeSecrets(world.env, keyNames)),
   };
   const budget = createBudget(limits, { clock: world.clock });
-  const scope = createScope();
   const thinking = thinkingOf(settings.thinking);
   /** What is the same for every run of the session. */
   const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools" | "listener"> = {
@@ -202,7 +220,17 @@ export function createSession(options: SessionOptions): Session {
       const input = await nextInput(content);
       const runBudget = budget.child({});
       const effort = thinking?.budgetTokens;
-      agents.enter({ agent, depth: 0, model, effort, budget: runBudget, cancellation: scope, history });
+      agents.enter({
+        agent,
+        depth: 0,
+        model,
+        effort,
+        budget: runBudget,
+        cancellation: scope,
+        interrupt,
+        history,
+      });
+      if (restored) await agents.wakeWaiting();
       const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
       const loop = iterateLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
       run = loop;
@@ -262,7 +290,12 @@ export function createSession(options: SessionOptions): Session {
       return agent.mode.current;
     },
     permissions,
-    tasks,
+    tasks: work.registry,
+    onActivity: work.onActivity,
+    taskOutput: work.output,
+    nextWork: work.nextWork,
+    deliver: work.deliver,
+    listen: control.open,
     get messages() {
       return history.messages;
     },
@@ -283,9 +316,12 @@ export function createSession(options: SessionOptions): Session {
       modeChanged();
     },
     async close() {
+      // What they had begun they still have to say, and how their tasks ended.
+      const ended = work.close();
       scope.cancel(closedEnd.why);
-      // It still has to say what became of its calls.
       await endRun?.();
+      await ended;
+      await control.close();
       await agentTranscripts?.close();
       await transcript.close();
     },

@@ -248,43 +248,6 @@ describe("an agent that another one started", () => {
     expect(judged[0]?.limits).toBe(permissions);
     expect(judged[0]?.allowInstead).toBe(permissions.allowInstead);
   });
-
-  it("in the background is refused what would ask, and told why", async () => {
-    const gate = createGate();
-    const questions: WaitingQuestion[] = [];
-    sitsThere((question) => void questions.push(question));
-    expect(await pass(gate, change(), { context: { agent: scopeOf({ canAsk: false }) } })).toEqual({
-      allowed: false,
-      message:
-        "Not allowed: no rule allows it, and an agent in the background cannot ask. The user can allow it at the start with --allowed-tools 'Change(x'\\''s *)'.",
-    });
-    expect(questions).toEqual([]);
-    expect(decisions).toMatchObject([{ agentId: "a1", decision: "deny", by: "nobody" }]);
-    says = () => ({ decision: "allow", reason: "a rule" });
-    const agent = scopeOf({ canAsk: false });
-    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
-  });
-
-  it("asks from the background where its mode sends questions up", async () => {
-    const gate = createGate();
-    sitsThere((question) => void broker.answer(question.id, { answer: "once" }));
-    const agent = scopeOf({ canAsk: false }, "bubble");
-    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
-  });
-
-  it("can no longer ask from when it was moved to the background", async () => {
-    const gate = createGate();
-    sitsThere((question) => void broker.answer(question.id, { answer: "once" }));
-    let canAsk = true;
-    const agent = scopeOf({
-      get canAsk() {
-        return canAsk;
-      },
-    });
-    expect(await pass(gate, change(), { context: { agent } })).toEqual({ allowed: true });
-    canAsk = false;
-    expect(await pass(gate, change(), { context: { agent } })).toMatchObject({ allowed: false });
-  });
 });
 
 describe("between question and answer", () => {

@@ -82,7 +82,6 @@ interface Question {
 async function askPerson(question: Question, options: GateOptions): Promise<Outcome> {
   const { call, first, judge } = question;
   const { tool, bound, context } = call;
-  if (!canAsk(context)) return outcomeOfVerdict({ kind: "unanswered", why: "in-background" }, question);
   const agent = agentOf(context, options);
   const before = await resolvedTargets(bound.input, context);
   const verdict = await options.broker.ask({
@@ -115,11 +114,6 @@ async function askPerson(question: Question, options: GateOptions): Promise<Outc
   };
 }
 
-/** Asked anew for each call: an agent can be moved to the background. A mode of its own sends questions up (SP-14). */
-function canAsk({ agent }: ToolContext): boolean {
-  return agent.permissions?.canAsk !== false || agent.mode.current === "bubble";
-}
-
 function agentOf({ agent }: ToolContext, options: GateOptions): AskingAgent | undefined {
   if (agent.agentId === undefined) return undefined;
   return {
@@ -141,10 +135,7 @@ function outcomeOf(decision: PermissionDecision): Outcome {
   };
 }
 
-/** Beside what a broker says: of an agent on whose behalf nobody is asked. */
-type Answer = Verdict | { kind: "unanswered"; why: "in-background" };
-
-function outcomeOfVerdict(verdict: Answer, { call, first }: Question): Outcome {
+function outcomeOfVerdict(verdict: Verdict, { call, first }: Question): Outcome {
   switch (verdict.kind) {
     case "allowed": {
       const rules = verdict.rules.length === 0 ? "" : `: ${verdict.rules.join(", ")}`;
@@ -172,8 +163,7 @@ function outcomeOfVerdict(verdict: Answer, { call, first }: Question): Outcome {
   }
 }
 
-const unanswered: Readonly<Record<Extract<Answer, { kind: "unanswered" }>["why"], string>> = {
-  "in-background": "an agent in the background cannot ask",
+const unanswered: Readonly<Record<Extract<Verdict, { kind: "unanswered" }>["why"], string>> = {
   "nobody-there": "nobody can be asked here",
   "everybody-left": "nobody is there any longer to be asked",
   deadline: "nobody answered the question in time",

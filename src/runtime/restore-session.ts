@@ -11,8 +11,8 @@ import type { HeadRecord, PrefixRecord } from "../transcript/record.ts";
 import { transcriptVersion } from "../transcript/version.ts";
 import { type FoundSession, findSession, type WhichSession } from "./find-sessions.ts";
 import { copySession } from "./fork-session.ts";
-import { reportInterruptions } from "./interrupted-agents.ts";
 import { lockSession } from "./lock-session.ts";
+import { reportUntoldEnds } from "./untold-ends.ts";
 
 export interface RestoredSession {
   readonly id: string;
@@ -28,7 +28,7 @@ export interface RestoredSession {
   /** Those at the end of `messages` that must be recorded before anything else is. */
   readonly added: readonly Message[];
   readonly waiting: readonly QueueItem[];
-  /** Agents that were running, to be put into the queue. What is recorded there is not reported again. */
+  /** Ends of which nobody has heard, to be put into the queue. What is recorded there is not reported again. */
   readonly reports: readonly QueueItem[];
   readonly agents: readonly AgentStanding[];
   /** For a person: lost lines, interrupted agents, another folder. */
@@ -55,9 +55,9 @@ export async function restoreSession(options: RestoreOptions): Promise<RestoredS
     const loaded = await loadTranscript({
       world,
       path: place.files.transcript,
-      interruptedAgents: async () => answerFor(agents),
+      interruptedAgents: async () => answerFor(agents, undefined),
     });
-    const { messages, added, reports, told } = reportInterruptions(loaded, agents);
+    const { messages, added, reports, interrupted } = reportUntoldEnds(loaded, agents);
     return {
       id: place.id,
       ...(loaded.head?.forkedFrom !== undefined && { forkedFrom: loaded.head.forkedFrom }),
@@ -68,15 +68,36 @@ export async function restoreSession(options: RestoreOptions): Promise<RestoredS
       prefix: loaded.prefix,
       messages,
       added,
-      waiting: loaded.waiting,
+      waiting: await unheard(loaded.waiting, transcripts),
       reports,
       agents,
-      notes: notesOf({ loaded, told, cwd: options.cwd }),
+      notes: notesOf({ loaded, told: interrupted, cwd: options.cwd }),
     };
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+/**
+ * What was for another agent may stand in its transcript already. None of them lives now: the end of what such an agent
+ * had started is told to the main one (TA-7), a message waits until its receiver goes on.
+ */
+async function unheard(
+  waiting: readonly QueueItem[],
+  transcripts: AgentTranscripts,
+): Promise<readonly QueueItem[]> {
+  const targets = new Set(waiting.flatMap(({ target }) => target ?? []));
+  const heard = new Map<string, ReadonlySet<string>>();
+  for (const target of targets) {
+    const loaded = await transcripts.read(target);
+    if (loaded !== undefined) heard.set(target, loaded.queueItems);
+  }
+  return waiting
+    .filter(({ uuid, target }) => target === undefined || heard.get(target)?.has(uuid) !== true)
+    .map(({ target, ...item }) =>
+      target === undefined || item.mode === "task-notification" ? item : { ...item, target },
+    );
 }
 
 async function forkOf(

@@ -1,21 +1,33 @@
 /** The agents of a session: what they are given, the tool that starts them, and what the model is told of them. */
-import { type AgentContext, createLiveAgents } from "../agents/agent-context.ts";
+import type { AddressResolver } from "../agents/address-book.ts";
+import { type AgentContext, createLiveAgents, type LiveAgents } from "../agents/agent-context.ts";
 import type { AgentHost } from "../agents/agent-host.ts";
 import { maxDepthOf } from "../agents/agent-limits.ts";
+import { createAgentNames } from "../agents/agent-names.ts";
 import { createAgentNews } from "../agents/agent-news.ts";
 import { listAgents } from "../agents/agent-prompt.ts";
 import { createAgentSlots } from "../agents/agent-slots.ts";
 import { createAgentTool } from "../agents/agent-tool.ts";
+import { createSendMessageTool } from "../agents/send-message.ts";
 import type { Spawn } from "../agents/spawn.ts";
+import { createTaskOutputTool } from "../agents/task-output-tool.ts";
+import { createTaskStopTool } from "../agents/task-stop-tool.ts";
+import type { Wake } from "../agents/wake-agent.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { AgentStanding } from "../transcript/agent-standing.ts";
+import type { SessionWork } from "./session-work.ts";
 
 export const defaultMaxLiveAgents = 64;
 const defaultMaxAgentStarts = 1_000;
 
 export interface SessionAgents {
-  /** The tool that starts them, as it is described at first. Absent: settings allow none. */
-  readonly tool: Tool | undefined;
+  /** The tools that start, message and stop them, as they are described at first. Without those that settings do not allow. */
+  readonly tools: readonly Tool[];
+  readonly live: Pick<LiveAgents, "of">;
+  /** Starts those that had ended when something came for them, in an earlier process. */
+  wakeWaiting(): Promise<void>;
   /** Makes the main agent one that can start others. */
   enter(main: AgentContext): void;
   /** What the model must hear before its next prompt: the list of agents, when it is not the one it has heard last. */
@@ -28,10 +40,45 @@ export interface SessionAgents {
   readonly names: readonly string[];
 }
 
-export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): SessionAgents {
+export interface SessionAgentsParts
+  extends Omit<AgentHost, "live" | "slots" | "names" | "queue" | "tasks" | "background" | "handOver"> {
+  readonly work: SessionWork;
+  /** As they stood when the session was restored. */
+  readonly earlier: readonly AgentStanding[];
+  /** Whom else a message can be sent to. */
+  readonly resolvers: () => readonly AddressResolver[];
+}
+
+export function createSessionAgents({
+  work,
+  earlier,
+  resolvers,
+  ...parts
+}: SessionAgentsParts): SessionAgents {
   const { settings } = parts;
+  const { registry, queue } = work;
+  const names = createAgentNames();
+  names.restore(earlier.map(({ meta }) => meta));
+  const wake: Wake = async (agentId, by) => {
+    const { createWake } = await import("../agents/wake-agent.ts");
+    woken ??= createWake(host, spawn);
+    return await woken(agentId, by);
+  };
+  let woken: Wake | undefined;
   const host: AgentHost = {
     ...parts,
+    queue,
+    tasks: registry,
+    background: work.agents,
+    names,
+    async handOver(context) {
+      try {
+        const { handOver } = await import("../agents/wake-agent.ts");
+        await handOver(context, host, wake);
+      } catch (error) {
+        host.onProblem?.(messageOf(error));
+      }
+    },
     live: createLiveAgents(),
     slots: createAgentSlots({
       maxLive: settings.maxLiveAgents ?? defaultMaxLiveAgents,
@@ -51,9 +98,9 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
     return loading.then((start) => start(request));
   };
   const gates = {
-    background: false,
+    background: host.background !== undefined,
     fork: false,
-    sendMessage: false,
+    sendMessage: host.background !== undefined && !host.isHidden("SendMessage"),
     teams: false,
     cwd: settings.agentCwd ?? false,
     worktree: host.contributors.some(({ stage }) => stage === "place"),
@@ -61,22 +108,50 @@ export function createSessionAgents(parts: Omit<AgentHost, "live" | "slots">): S
   };
   const isOffered = maxDepthOf(host) > 0 && !host.isHidden("Agent");
   const inTool = settings.agentListIn === "tool";
-  let names: readonly string[] = [];
+  let types: readonly string[] = [];
   /** What the description of the tool says. */
   let described: string | undefined;
 
   /** What the main agent may start. */
   const look = async () => {
     const agents = isOffered ? await news.startable(undefined) : [];
-    names = agents.map(({ agentType }) => agentType);
+    types = agents.map(({ agentType }) => agentType);
     return agents;
   };
 
+  const messaging = {
+    queue,
+    tasks: registry,
+    names,
+    isAlive: (agentId: string) => host.live.of(agentId) !== undefined,
+    knows: async (agentId: string) => (await host.transcripts?.has(agentId)) ?? false,
+    wake,
+    takeBack: work.takeBack,
+    resolvers,
+  };
+  const { background, waits, output: taskOutput } = work;
+  const tasks = registry;
+
   return {
-    tool: isOffered ? createAgentTool({ host, spawn, gates }) : undefined,
+    tools: [
+      ...(isOffered ? [createAgentTool({ host, spawn, gates })] : []),
+      ...(isOffered && background ? [createSendMessageTool(messaging)] : []),
+      ...(background
+        ? [
+            createTaskOutputTool({ tasks, waits, background, taskOutput }),
+            createTaskStopTool({ tasks, waits }),
+          ]
+        : []),
+    ],
+    live: host.live,
     enter: host.live.enter,
+    async wakeWaiting() {
+      for (const { meta, status } of earlier)
+        if (status !== "interrupted" && queue.waiting(meta.agentId) > 0)
+          await wake(meta.agentId).catch((error: unknown) => host.onProblem?.(messageOf(error)));
+    },
     get names() {
-      return names;
+      return types;
     },
     async prepare() {
       await look();

@@ -19,6 +19,8 @@ export function createSessionPermissions(options: {
   /** Of the session's own files. */
   sessionFolders: readonly string[];
   questionTimeoutMs?: number;
+  /** Under what name people know an agent. */
+  nameOfAgent: (agentId: string) => string | undefined;
   record: (decision: DecisionRecord) => void;
 }): { gate: Gate; permissions: SessionPermissions; modeChanged(): void } {
   const { world, cwd, engine } = options;
@@ -35,6 +37,10 @@ export function createSessionPermissions(options: {
     broker,
     clock: world.clock,
     sessionFolders: options.sessionFolders,
+    describeAgent(agentId) {
+      const name = options.nameOfAgent(agentId);
+      return name === undefined ? undefined : { name };
+    },
     ...(options.questionTimeoutMs !== undefined && { questionTimeoutMs: options.questionTimeoutMs }),
     record(decision) {
       decisions.push(decision);

@@ -6,7 +6,7 @@ import type { AgentRoute, Contributor, ServerPort } from "../agents/agent-host.t
 import type { World } from "../base/world.ts";
 import type { LoadedSource } from "../config/settings.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import type { BackgroundActivity, LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import type { Settings } from "../contracts/settings.ts";
@@ -105,7 +105,18 @@ export interface Session {
   readonly permissionMode: PermissionMode;
   readonly permissions: SessionPermissions;
   /** What goes on beside its turns; every agent that runs is among them. */
-  readonly tasks: Pick<TaskRegistry, "get" | "list" | "stop" | "onChange">;
+  readonly tasks: Pick<TaskRegistry, "get" | "list" | "stop" | "stopAll" | "toBackground" | "onChange">;
+  /** What agents in the background do. Those in the foreground tell it in the events of the run. */
+  onActivity(listener: (activity: BackgroundActivity) => void): () => void;
+  /** What a task has written or done so far; of much the end. Throws `task-unknown`. */
+  taskOutput(taskId: string, options?: { maxBytes?: number }): Promise<TaskText>;
+  /**
+   * True as soon as something waits for the main agent: `submit()` runs it. False when nothing does and nothing in the
+   * background is left that could bring something. Rejects with the signal's `CancelledError`.
+   */
+  nextWork(signal?: AbortSignal): Promise<boolean>;
+  /** Something from elsewhere for the main agent, marked as not from the user. Resolves when it can no longer be lost. */
+  deliver(message: { readonly from: string; readonly id?: string; readonly text: string }): Promise<void>;
   readonly messages: readonly Message[];
   /** Of all runs so far. */
   readonly totals: {
@@ -122,6 +133,8 @@ export interface Session {
   submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined>;
   /** Input while a run goes on: reaches the model between tool rounds. Resolves when it can no longer be lost. */
   enqueue(text: string): Promise<void>;
+  /** Lets other processes of the same user reach it. The first task in the background does so, too. Never rejects. */
+  listen(): Promise<void>;
   /** How much was queued and no run has taken yet. */
   readonly queued: number;
   /** Ends the present run as soon as what may not be cut off is done. Does nothing when idle. */
@@ -129,6 +142,13 @@ export interface Session {
   setPermissionMode(mode: PermissionMode): void;
   /** Stops the present run at once, makes everything durable and lets go of files. */
   close(): Promise<void>;
+}
+
+export interface TaskText {
+  readonly text: string;
+  readonly totalBytes: number;
+  /** Its beginning is left out. */
+  readonly truncated: boolean;
 }
 
 export interface RunResult {

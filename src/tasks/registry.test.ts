@@ -1,8 +1,18 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { noUsage } from "../contracts/usage.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { createSeededRandom } from "../testing/test-world.ts";
-import { createTaskRegistry, type NewTask, newTaskId, type TaskChange, type TaskHandle } from "./registry.ts";
+import {
+  createTaskRegistry,
+  type NewTask,
+  newTaskId,
+  type TaskChange,
+  type TaskHandle,
+  type TaskRegistry,
+  type TaskRun,
+} from "./registry.ts";
 
 const idle: TaskHandle = { stop: () => {} };
 
@@ -125,6 +135,160 @@ describe("the registry of tasks", () => {
     expect(first.end({ status: "completed" })).toBe(false);
     expect(first.update({ description: "late" })).toBe(false);
     expect(registry.list()).toMatchObject([{ description: "go on", status: "running", notified: false }]);
+  });
+});
+
+describe("what a task started", () => {
+  /** One whose stop ends it as killed, as those do that can be stopped at once. */
+  function start(
+    registry: TaskRegistry,
+    id: string,
+    more: Partial<NewTask> & Pick<TaskHandle, "endsWithStarter"> = {},
+  ): { run: TaskRun; reasons: string[] } {
+    const { endsWithStarter, ...task } = more;
+    const reasons: string[] = [];
+    const run = registry.register(agentTask(id, task), {
+      ...(endsWithStarter && { endsWithStarter }),
+      stop(reason) {
+        reasons.push(reason);
+        run.end({ status: "killed" });
+      },
+    });
+    return { run, reasons };
+  }
+
+  it("ends with it when it was stopped, and so on below", () => {
+    const { registry, told } = createScene();
+    const parent = start(registry, "a1", { description: "build" });
+    const children = [
+      start(registry, "a2", { parentAgentId: "a1", isBackgrounded: true, description: "test" }),
+      start(registry, "b1", { parentAgentId: "a1", kind: "local_bash" }),
+      start(registry, "a3", { parentAgentId: "a2" }),
+    ];
+    const other = start(registry, "a4");
+    parent.run.end({ status: "killed" });
+    expect(children.map(({ reasons }) => reasons)).toEqual([
+      ['what started it ("build") was stopped'],
+      ['what started it ("build") was stopped'],
+      ['what started it ("test") was stopped'],
+    ]);
+    expect(other.run.task.status).toBe("running");
+    expect(told().filter((type) => type === "task-end")).toHaveLength(4);
+  });
+
+  it.each(["completed", "failed"] as const)(
+    "goes on when it has %s, except for what is a part of it",
+    (status) => {
+      const { registry } = createScene();
+      const parent = start(registry, "a1", { description: "build" });
+      const goesOn = start(registry, "a2", { parentAgentId: "a1", isBackgrounded: true });
+      const part = start(registry, "b1", { parentAgentId: "a1", endsWithStarter: true });
+      parent.run.end({ status });
+      expect(goesOn.reasons).toEqual([]);
+      expect(part.reasons).toEqual(['what started it ("build") has ended']);
+    },
+  );
+
+  it("is stopped once: not again when it has ended before, nor by a second end", () => {
+    const { registry } = createScene();
+    const parent = start(registry, "a1");
+    const child = start(registry, "a2", { parentAgentId: "a1" });
+    child.run.end({ status: "completed" });
+    parent.run.end({ status: "killed" });
+    parent.run.end({ status: "killed" });
+    expect(child.reasons).toEqual([]);
+  });
+
+  it("by an earlier run of an agent belongs to the next one", () => {
+    const { registry } = createScene();
+    start(registry, "a1").run.end({ status: "completed" });
+    const child = start(registry, "a2", { parentAgentId: "a1", isBackgrounded: true });
+    registry.remove("a1");
+    const again = start(registry, "a1");
+    again.run.end({ status: "killed" });
+    expect(child.run.task.status).toBe("killed");
+  });
+
+  it("ends although one of them cannot be stopped, and so does its starter", () => {
+    const { registry, errors } = createScene();
+    const parent = start(registry, "a1");
+    registry.register(agentTask("a2", { parentAgentId: "a1", isBackgrounded: true }), {
+      stop: () => {
+        throw new Error("no such process");
+      },
+    });
+    const child = start(registry, "a3", { parentAgentId: "a1", isBackgrounded: true });
+    expect(parent.run.end({ status: "killed" })).toBe(true);
+    expect(child.run.task.status).toBe("killed");
+    expect(registry.stopAll("enough")).toBe(1);
+    expect(errors).toEqual([new Error("no such process"), new Error("no such process")]);
+  });
+
+  it("is not held after its end", async () => {
+    const { registry, changes } = createScene();
+    start(registry, "a1");
+    const ended = Array.from({ length: 100 }, (_, index) => {
+      const parentAgentId = index % 2 === 0 ? "a1" : `p${index}`;
+      const { run } = start(registry, `c${index}`, { parentAgentId });
+      run.end({ status: "completed" });
+      registry.remove(run.task.id);
+      return new WeakRef(run);
+    });
+    changes.length = 0;
+    // A reference is kept until the present job is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+    expect(ended.filter((run) => run.deref() !== undefined)).toEqual([]);
+    expect(registry.list()).toHaveLength(1);
+  });
+});
+
+describe("stopping everything, and moving to the background", () => {
+  it("stops what is in the background and goes on, and says how much that was", () => {
+    const { registry } = createScene();
+    const stopped: string[] = [];
+    const register = (id: string, more: Partial<NewTask>) =>
+      registry.register(agentTask(id, more), { stop: (reason) => stopped.push(`${id}: ${reason}`) });
+    register("a1", { isBackgrounded: true });
+    register("a2", {});
+    register("a3", { isBackgrounded: true }).end({ status: "completed" });
+    register("a4", {}).update({ isBackgrounded: true });
+    expect(registry.stopAll("the user said so")).toBe(2);
+    expect(stopped).toEqual(["a1: the user said so", "a4: the user said so"]);
+  });
+
+  it("asks the run to move, which says itself when it has; not one that cannot, did, or has ended", () => {
+    const { registry } = createScene();
+    const asked: string[] = [];
+    const run = registry.register(agentTask("a1"), { ...idle, toBackground: () => void asked.push("a1") });
+    registry.register(agentTask("a2"), idle);
+    expect([
+      registry.toBackground("a1"),
+      registry.toBackground("a2"),
+      registry.toBackground("nobody"),
+    ]).toEqual([true, false, false]);
+    expect(registry.get("a1")?.isBackgrounded).toBe(false);
+    run.update({ isBackgrounded: true });
+    expect(registry.toBackground("a1")).toBe(false);
+    run.end({ status: "completed" });
+    expect(registry.toBackground("a1")).toBe(false);
+    expect(asked).toEqual(["a1"]);
+  });
+});
+
+describe("that an end was told of", () => {
+  it("is kept by the run, also when the agent has begun another", () => {
+    const { registry, told } = createScene();
+    const first = registry.register(agentTask("a1"), idle);
+    first.end({ status: "completed" });
+    const second = registry.register(agentTask("a1"), idle);
+    expect([first.markNotified(), first.markNotified(), second.markNotified()]).toEqual([true, false, false]);
+    // Who looks at the id sees the second run, of which nothing has been told.
+    expect(registry.get("a1")).toMatchObject({ status: "running", notified: false });
+    expect(told()).not.toContain("task-notify");
+    second.end({ status: "failed" });
+    expect(registry.markNotified("a1")).toBe(true);
   });
 });
 

@@ -10,6 +10,10 @@ import type { AgentTask, Task, TaskEndStatus, TaskKind } from "../contracts/task
 export interface TaskHandle {
   /** Asks the task to end; it says itself when it has. */
   stop(reason: string): void;
+  /** Asks a task that somebody waits for to go on in the background; it says itself when it does. */
+  toBackground?(): void;
+  /** It is a tool of whoever started it and ends with it; otherwise it goes on, unless its starter was stopped (TA-7). */
+  readonly endsWithStarter?: boolean;
 }
 
 export type NewTask = Omit<Task, "status" | "startedAt" | "endedAt" | "notified" | "error"> & {
@@ -35,6 +39,8 @@ export interface TaskOutcome {
   readonly error?: string;
   /** Of an agent: what it came to in the end. */
   readonly agent?: TaskPatch["agent"];
+  /** Of a shell. */
+  readonly exitCode?: number | null;
 }
 
 export type TaskChange = {
@@ -49,6 +55,8 @@ export interface TaskRun {
   update(patch: TaskPatch): boolean;
   /** The first end wins: false, and nothing happens, when the run has ended. */
   end(outcome: TaskOutcome): boolean;
+  /** Check and set in one step (TA-9): true for exactly one caller, after the end, also when a new run has begun. */
+  markNotified(): boolean;
 }
 
 export interface TaskRegistry {
@@ -57,12 +65,17 @@ export interface TaskRegistry {
   get(id: string): Task | undefined;
   /** In the order of their start. */
   list(): Task[];
+  /** Whether this agent has started something in the foreground that goes on. */
+  isWaitedOnBy(agentId: string): boolean;
   /** As of the run; these mean the present run of that id. */
   update(id: string, patch: TaskPatch): boolean;
   end(id: string, outcome: TaskOutcome): boolean;
   /** False when there is nothing to stop. The task ends when its run says so. */
   stop(id: string, reason: string): boolean;
-  /** Check and set in one step (TA-9): true for exactly one caller, after the end. */
+  /** Stops everything in the background, and answers with how much that was. */
+  stopAll(reason: string): number;
+  /** False when nobody waits for it, or it cannot be. It moves when its run says so. */
+  toBackground(id: string): boolean;
   markNotified(id: string): boolean;
   /** Only one that has ended can go. */
   remove(id: string): boolean;
@@ -72,11 +85,13 @@ export interface TaskRegistry {
 
 export function createTaskRegistry(options: {
   clock: Pick<Clock, "now">;
-  /** A listener threw; the others are told all the same. */
+  /** A listener, or what stops a task, threw; the others are told all the same. */
   onListenerError?: (error: unknown) => void;
 }): TaskRegistry {
   const { clock } = options;
   const runs = new Map<string, Run>();
+  /** Those that go on, by the agent that started them; the main agent's are not among them. */
+  const startedBy = new Map<string, Set<Run>>();
   const listeners = new Set<(change: TaskChange) => void>();
   const untold: TaskChange[] = [];
   let isTelling = false;
@@ -111,7 +126,7 @@ export function createTaskRegistry(options: {
     }
 
     get hasEnded(): boolean {
-      return this.task.status !== "pending" && this.task.status !== "running";
+      return hasEnded(this.task);
     }
 
     update({ agent, ...patch }: TaskPatch): boolean {
@@ -121,18 +136,61 @@ export function createTaskRegistry(options: {
       return true;
     }
 
-    end({ status, result, error, agent }: TaskOutcome): boolean {
+    end({ status, result, error, agent, exitCode }: TaskOutcome): boolean {
       if (this.hasEnded) return false;
       this.task = {
         ...this.task,
         ...mergedAgent(this.task, { ...agent, ...(result !== undefined && { result }) }),
         ...(error !== undefined && { error }),
+        ...(exitCode !== undefined && { exitCode }),
         status,
         endedAt: clock.now(),
       };
       this.handle = undefined;
+      leaveStarter(this);
       tell({ type: "task-end", task: this.task });
+      endWhatItStarted(this.task);
       return true;
+    }
+
+    markNotified(): boolean {
+      if (!this.hasEnded || this.task.notified) return false;
+      this.task = { ...this.task, notified: true };
+      // Under this id there is nothing to see but the present run.
+      if (runs.get(this.task.id) === this) tell({ type: "task-notify", task: this.task });
+      return true;
+    }
+  }
+
+  function enterStarter(run: Run): void {
+    const { parentAgentId } = run.task;
+    if (parentAgentId === undefined) return;
+    const started = startedBy.get(parentAgentId);
+    if (started === undefined) startedBy.set(parentAgentId, new Set([run]));
+    else started.add(run);
+  }
+
+  function leaveStarter(run: Run): void {
+    const { parentAgentId } = run.task;
+    if (parentAgentId === undefined) return;
+    const started = startedBy.get(parentAgentId);
+    started?.delete(run);
+    if (started?.size === 0) startedBy.delete(parentAgentId);
+  }
+
+  /** Of one that was stopped everything (TA-21), of another what is a part of it (SP-19). */
+  function endWhatItStarted({ id, status, description }: Task): void {
+    for (const run of [...(startedBy.get(id) ?? [])])
+      if (status === "killed") stopOne(run, `what started it ("${description}") was stopped`);
+      else if (run.handle?.endsWithStarter) stopOne(run, `what started it ("${description}") has ended`);
+  }
+
+  /** One that cannot be stopped must not keep the others from it. */
+  function stopOne({ handle }: Run, reason: string): void {
+    try {
+      handle?.stop(reason);
+    } catch (error) {
+      reportQuietly(options.onListenerError, error);
     }
   }
 
@@ -150,10 +208,12 @@ export function createTaskRegistry(options: {
       // In the order of starts: a new run stands at the end.
       runs.delete(given.id);
       runs.set(given.id, run);
+      enterStarter(run);
       tell({ type: "task-start", task });
       return run;
     },
     get: (id) => runs.get(id)?.task,
+    isWaitedOnBy: (agentId) => [...(startedBy.get(agentId) ?? [])].some(({ task }) => !task.isBackgrounded),
     list: () => Array.from(runs.values(), (run) => run.task),
     update: (id, patch) => runs.get(id)?.update(patch) ?? false,
     end: (id, outcome) => runs.get(id)?.end(outcome) ?? false,
@@ -162,13 +222,19 @@ export function createTaskRegistry(options: {
       handle?.stop(reason);
       return handle !== undefined;
     },
-    markNotified(id) {
+    stopAll(reason) {
+      const beside = [...runs.values()].filter(({ task, hasEnded }) => task.isBackgrounded && !hasEnded);
+      for (const run of beside) stopOne(run, reason);
+      return beside.length;
+    },
+    toBackground(id) {
       const run = runs.get(id);
-      if (run === undefined || !run.hasEnded || run.task.notified) return false;
-      run.task = { ...run.task, notified: true };
-      tell({ type: "task-notify", task: run.task });
+      if (run === undefined || run.task.isBackgrounded || run.handle?.toBackground === undefined)
+        return false;
+      run.handle.toBackground();
       return true;
     },
+    markNotified: (id) => runs.get(id)?.markNotified() ?? false,
     remove(id) {
       const run = runs.get(id);
       if (run === undefined || !run.hasEnded) return false;
@@ -183,6 +249,10 @@ export function createTaskRegistry(options: {
       return () => void listeners.delete(own);
     },
   };
+}
+
+export function hasEnded({ status }: Pick<Task, "status">): boolean {
+  return status !== "pending" && status !== "running";
 }
 
 /** A task must end, whatever becomes of those who watch it. */

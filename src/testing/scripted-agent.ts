@@ -1,5 +1,10 @@
 /** What an agent hands up while it runs, as the events of the run that started it: for tests of surfaces. */
-import type { AgentActivity, LoopEvent } from "../contracts/event.ts";
+import {
+  type AgentActivity,
+  agentActivityOf,
+  type BackgroundActivity,
+  type LoopEvent,
+} from "../contracts/event.ts";
 import type { Block, ToolUseBlock } from "../contracts/message.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { appended } from "./scripted-session.ts";
@@ -24,10 +29,18 @@ export function createScriptedAgent(
     description?: string;
     depth?: number;
     resumed?: boolean;
+    inBackground?: boolean;
     parent?: ScriptedAgent;
   } = {},
 ): ScriptedAgent {
-  const { type = "Explore", description = `task of ${id}`, depth = 1, resumed = false, parent } = options;
+  const {
+    type = "Explore",
+    description = `task of ${id}`,
+    depth = 1,
+    resumed = false,
+    inBackground = false,
+    parent,
+  } = options;
   const call: ToolUseBlock = {
     type: "tool_use",
     id: `call-${id}`,
@@ -51,6 +64,7 @@ export function createScriptedAgent(
       modelId: "scripted",
       depth,
       resumed,
+      ...(inBackground && { inBackground }),
     }),
     event,
     turn(...calls) {
@@ -84,6 +98,14 @@ export function createScriptedAgent(
         durationMs: 5000,
       }),
   };
+}
+
+/** The same as an agent in the background tells it: `event` is one that the scripted agent made. */
+export function besideOf(event: LoopEvent, parentAgentId?: string): BackgroundActivity {
+  const told = agentActivityOf(event);
+  if (told === undefined) throw new Error(`no agent tells ${event.type}`);
+  const { toolUseId, ...activity } = told;
+  return { activity, toolUseId, parentAgentId };
 }
 
 function turnEvents(turn: number, calls: readonly ToolUseBlock[]): LoopEvent[] {

@@ -1,11 +1,13 @@
 /** A session without a runtime: for tests of surfaces. Each run plays the events it was given. */
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
+import { throwIfCancelled } from "../base/cancellation.ts";
+import { CadreError } from "../base/errors.ts";
+import type { BackgroundActivity, LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message, StopReasonOfModel } from "../contracts/message.ts";
 import type { PermissionMode, PermissionRequest } from "../contracts/permission.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { createPermissionBroker, type Verdict } from "../permissions/broker.ts";
 import type { RunResult, Session } from "../runtime/session.ts";
-import { createTaskRegistry } from "../tasks/registry.ts";
+import { createTaskRegistry, type TaskRegistry } from "../tasks/registry.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { createSeededRandom } from "./test-world.ts";
 
@@ -22,6 +24,12 @@ export interface ScriptedSession extends Session {
   readonly closed: boolean;
   /** As a tool call would ask; no rule decides it. */
   ask(request: PermissionRequest, signal?: AbortSignal): Promise<Verdict>;
+  /** All of it, so that a test can start and end tasks. */
+  readonly tasks: TaskRegistry;
+  /** As an agent in the background would. */
+  tell(activity: BackgroundActivity): void;
+  /** Something waits for the main agent from now on. */
+  wake(): void;
 }
 
 export function createScriptedSession(
@@ -35,6 +43,14 @@ export function createScriptedSession(
   let closed = false;
   let prepared = false;
   let running: AbortController | undefined;
+  const tasks = createTaskRegistry({ clock: createManualClock() });
+  const listeners = new Set<(activity: BackgroundActivity) => void>();
+  const changes = new Set<() => void>();
+  const changed = () => {
+    for (const wake of [...changes]) wake();
+  };
+  tasks.onChange(changed);
+  const goesOn = () => tasks.list().some((task) => task.isBackgrounded && task.status === "running");
   const broker = createPermissionBroker({
     clock: createManualClock(),
     random: createSeededRandom(1),
@@ -54,7 +70,45 @@ export function createScriptedSession(
     },
     modelId: "scripted",
     messages: details.messages ?? [],
-    tasks: createTaskRegistry({ clock: createManualClock() }),
+    tasks,
+    onActivity(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell(activity) {
+      for (const listener of [...listeners]) listener(activity);
+    },
+    wake() {
+      waiting++;
+      changed();
+    },
+    async nextWork(signal) {
+      for (;;) {
+        if (signal) throwIfCancelled(signal);
+        if (waiting > 0) return true;
+        if (!goesOn()) return false;
+        await new Promise<void>((resolve) => {
+          const wake = () => {
+            changes.delete(wake);
+            resolve();
+          };
+          changes.add(wake);
+          signal?.addEventListener("abort", wake, { once: true });
+        });
+      }
+    },
+    async taskOutput(id) {
+      if (tasks.get(id) === undefined)
+        throw new CadreError({ code: "task-unknown", message: `There is no task ${id}.` });
+      const text = `what ${id} wrote`;
+      return { text, totalBytes: text.length, truncated: false };
+    },
+    async listen() {},
+    async deliver({ text }) {
+      enqueued.push(text);
+      waiting++;
+      changed();
+    },
     async prepare() {
       prepared = true;
     },

@@ -7,8 +7,9 @@ import type { World } from "../base/world.ts";
 import type { ResultContentBlock } from "../contracts/message.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore } from "../tools/result-store.ts";
-import { type Tool, ToolFailure, type ToolOutcome } from "../tools/tool.ts";
+import { type Tool, ToolFailure } from "../tools/tool.ts";
 import type { AgentScope, ToolContext } from "../tools/tool-context.ts";
+import type { ToolOutcome } from "../tools/tool-outcome.ts";
 
 export interface ToolScene {
   readonly world: World;

@@ -44,6 +44,7 @@ export function createWatchedScope(): { scope: Scope; held: () => number } {
     },
     cancel: (reason, cause) => inner.cancel(reason, cause),
     release: () => inner.release(),
+    moveBelow: (parent) => inner.moveBelow(parent),
   };
   return { scope, held: () => held };
 }

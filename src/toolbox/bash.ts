@@ -1,23 +1,32 @@
 /** toolbox/ owns the tools themselves, one per file. It must not know the loop or agents. */
-import { join, relative } from "node:path";
 import * as z from "zod";
 import { CadreError } from "../base/errors.ts";
-import type { Clock } from "../base/world.ts";
+import type { Clock, Timer } from "../base/world.ts";
 import { classifyCommand, isReadOnlyCommand } from "../permissions/read-only-command.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
-import type { ToolContext, WorkingFolder } from "../tools/tool-context.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
 import { readOnlyEnvironment } from "../workspace/child-environment.ts";
-import { createOutputFile, type KeptOutput } from "../workspace/output-file.ts";
-import type { OutputEnds } from "../workspace/output-window.ts";
-import { runShell, type ShellResult } from "../workspace/shell.ts";
+import { createOutputFile } from "../workspace/output-file.ts";
+import { createOutputSwitch } from "../workspace/output-switch.ts";
+import { type ShellOptions, type ShellResult, startShell } from "../workspace/shell.ts";
+import { startInBackground } from "./bash-background.ts";
+import { enterFolder, followShell } from "./bash-folder.ts";
+import { makeMovable } from "./bash-movable.ts";
+import {
+  type BashEnded,
+  type BashOutput,
+  describeOutput,
+  describeText,
+  factsOf,
+  maxKeptBytes,
+  maxOutputChars,
+  maxResultChars,
+} from "./bash-output.ts";
+import { type ShellBackground, settled, shellOutcome, stoppable } from "./bash-task.ts";
 import { isAnswer } from "./exit-code-answer.ts";
 
 const defaultTimeoutMs = 120_000;
 const maxTimeoutMs = 600_000;
-const maxResultChars = 30_000;
-/** Room for exit code and notes within the limit. */
-const maxOutputChars = maxResultChars - 1_500;
-const maxKeptBytes = 64 * 1024 * 1024;
 const progressIntervalMs = 500;
 
 const description = `Runs a command in bash and answers with what it wrote (standard output and error together).
@@ -44,169 +53,145 @@ const Input = z.object({
     .describe("What the command does, in five to ten words, for the person watching"),
 });
 
-export interface BashOutput {
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly timedOut: boolean;
-  /** What the model reads of the output, cut if it was long. */
-  readonly text: string;
-  readonly totalBytes: number;
-  /** The exit code is an answer (`grep` found nothing), not a failure. */
-  readonly answer: boolean;
-  /** What the model must know besides: the folder moved, or was gone. */
-  readonly notes: readonly string[];
-  readonly timeoutMs: number;
+const backgroundDescription = `${description}
+- With run_in_background the command goes on beside your work, without a time limit unless a timeout is given: for servers, watchers and builds that take long. The answer comes at once, with the id of its task and the file that its output goes to; a notification comes when it ends. Do not wait for it with sleep, and do not put & at its end.`;
+
+const BackgroundInput = Input.extend({
+  run_in_background: z
+    .boolean()
+    .optional()
+    .describe("Let the command go on beside your work; a notification comes when it ends"),
+});
+type Input = z.infer<typeof BackgroundInput>;
+
+export interface BashOptions {
+  /** Absent: whoever calls waits for the command. */
+  readonly background?: ShellBackground | undefined;
+  /** Something went wrong that does not hold up the command: in words for a person. */
+  readonly onProblem?: ((message: string) => void) | undefined;
 }
 
-export function createBashTool(): Tool {
-  return defineTool({
+export function createBashTool(options: BashOptions = {}): Tool {
+  const { background } = options;
+  return defineTool<z.ZodType<Input>, BashOutput>({
     name: "Bash",
-    description,
-    input: Input,
+    description: background ? backgroundDescription : description,
+    input: background ? BackgroundInput : Input,
     isReadOnly: ({ command }) => isReadOnlyCommand(command),
-    // The folder that `cd` leaves behind is shared, so its order matters although nothing is written.
-    isConcurrencySafe: ({ command }) => {
+    // The folder that `cd` leaves behind is shared, so its order matters although nothing is written. In the
+    // background it leaves none, and whoever starts it there expects other things to happen meanwhile.
+    isConcurrencySafe: ({ command, run_in_background }) => {
+      if (run_in_background) return true;
       const judged = classifyCommand(command);
       return judged.readOnly && !judged.movesFolder;
     },
     interruptBehavior: "cancel",
     maxResultChars,
-    call: runCommand,
+    call: (input, context) => runCommand(input, context, options),
+    facts: factsOf,
+    subject: ({ command }) => ({ command }),
     toResult: describeOutput,
   });
 }
 
-async function runCommand(input: z.infer<typeof Input>, context: ToolContext): Promise<BashOutput> {
-  const reporter = createReporter(context.world.clock, (text) => context.report?.({ text }));
+async function runCommand(input: Input, context: ToolContext, options: BashOptions): Promise<BashOutput> {
+  const { world, agent } = context;
+  const { command, run_in_background, timeout } = input;
+  const notes: string[] = [];
+  const cwd = await enterFolder(context, notes);
+  const { readOnly } = classifyCommand(command, { roots: agent.folder.roots });
+  const env = readOnly ? readOnlyEnvironment(agent.toolEnv) : agent.toolEnv;
+  const { onProblem } = options;
+  // What is known to change nothing leaves nothing behind that could outlive us.
+  const start = { world, command, cwd, env, timeoutMs: timeout, isLasting: !readOnly, onProblem };
+  const { background: shells } = options;
   try {
-    return await runInFolder({ input, context, signal: context.signal, onOutput: reporter.add });
-  } finally {
-    reporter.stop();
+    return run_in_background && shells
+      ? await startInBackground({ call: { ...input, context }, shells, start, notes })
+      : await runInForeground({ input, context, options, start, notes });
+  } catch (error) {
+    throw error instanceof CadreError && !(error instanceof ToolFailure)
+      ? new ToolFailure(error.message, { cause: error })
+      : error;
   }
 }
 
-async function runInFolder(options: {
-  input: z.infer<typeof Input>;
+async function runInForeground({
+  input,
+  context,
+  options,
+  start,
+  notes,
+}: {
+  input: Input;
   context: ToolContext;
-  signal: AbortSignal;
-  onOutput: (chunk: Uint8Array) => void;
+  options: BashOptions;
+  start: ShellOptions;
+  notes: string[];
 }): Promise<BashOutput> {
-  const { input, context, signal, onOutput } = options;
-  const { world, agent } = context;
+  const { world, agent, signal, early } = context;
   const timeoutMs = input.timeout ?? defaultTimeoutMs;
-  const notes: string[] = [];
-  const cwd = await enterFolder(context, notes);
-  const sink = createOutputFile({
+  const reporter = createReporter(world.clock, (text) => context.report?.({ text }));
+  const file = createOutputFile({
     world,
     folder: agent.results.folder,
     name: "bash",
     shortBytes: maxOutputChars,
     maxBytes: maxKeptBytes,
   });
-  let kept: KeptOutput | undefined;
-  let result: ShellResult;
+  const output = createOutputSwitch(file);
   try {
-    const { readOnly } = classifyCommand(input.command, { roots: agent.folder.roots });
-    const env = readOnly ? readOnlyEnvironment(agent.toolEnv) : agent.toolEnv;
-    result = await runShell({ world, command: input.command, cwd, env, timeoutMs, signal, onOutput, sink });
-  } catch (error) {
-    throw error instanceof CadreError ? new ToolFailure(error.message, { cause: error }) : error;
+    const shell = stoppable(
+      await startShell({ ...start, timeoutMs, signal, onOutput: reporter.add, sink: output }),
+    );
+    const call = { ...input, context };
+    const { background: shells, onProblem } = options;
+    const movable = shells && early && makeMovable({ call, shell, output, shells, early, onProblem });
+    const result = await settled(shell.ended);
+    const { stopped } = shell;
+    const moved = await movable?.ended(() => shellOutcome(result, { ...call, stopped, text: "" }));
+    if (moved !== undefined) return moved;
+    if (result instanceof Error) throw result;
+    await followShell({ context, cwdAfter: result.cwdAfter, cwd: start.cwd, notes });
+    const text = describeText(result.output, await file.close());
+    return endedOf({ command: input.command, result, text, stopped, notes, timeoutMs });
   } finally {
-    kept = await sink.close();
+    reporter.stop();
+    await file.close();
   }
-  await followShell({ context, cwdAfter: result.cwdAfter, cwd, notes });
-  const text = describeText(result.output, kept);
-  const { exitCode, timedOut } = result;
+}
+
+function endedOf(options: {
+  command: string;
+  result: ShellResult;
+  text: string;
+  stopped: string | undefined;
+  notes: readonly string[];
+  timeoutMs: number;
+}): BashEnded {
+  const { command, result, text, stopped, notes, timeoutMs } = options;
+  const { exitCode, signal, timedOut } = result;
+  const endedItself = exitCode !== null && !timedOut && stopped === undefined;
   return {
+    status: "ended",
     exitCode,
-    signal: result.signal,
+    signal,
     timedOut,
+    ...(stopped !== undefined && { stopped }),
     text,
     totalBytes: result.output.totalBytes,
-    answer: exitCode !== null && !timedOut && isAnswer({ command: input.command, exitCode, output: text }),
+    answer: endedItself && isAnswer({ command, exitCode, output: text }),
     notes,
     timeoutMs,
   };
-}
-
-async function enterFolder({ world, agent }: ToolContext, notes: string[]): Promise<string> {
-  const { folder } = agent;
-  if (await isFolder(world, folder.current)) return folder.current;
-  if (!(await isFolder(world, folder.root)))
-    throw new ToolFailure(
-      `The working folder ${folder.root} does not exist any more, so no command can run in it.`,
-    );
-  notes.push(`The folder ${folder.current} does not exist any more; the command ran in ${folder.root}.`);
-  folder.current = folder.root;
-  return folder.root;
-}
-
-async function isFolder(world: ToolContext["world"], path: string): Promise<boolean> {
-  const info = await world.files.stat(path).catch(() => undefined);
-  return info?.kind === "folder";
-}
-
-/** The shell tells real paths; a folder below the root keeps the name that the root goes by. */
-async function followShell(options: {
-  context: ToolContext;
-  cwdAfter: string | undefined;
-  cwd: string;
-  notes: string[];
-}): Promise<void> {
-  const { context, cwdAfter, cwd, notes } = options;
-  const { world, agent } = context;
-  const realCwd = await world.files.realPath(cwd).catch(() => cwd);
-  if (cwdAfter === undefined || cwdAfter === realCwd) return;
-  agent.folder.current = await nameBelowRoot(world, agent.folder, cwdAfter);
-  notes.push(`The working folder is now ${agent.folder.current}`);
-}
-
-async function nameBelowRoot(
-  world: ToolContext["world"],
-  folder: WorkingFolder,
-  realPath: string,
-): Promise<string> {
-  const realRoot = await world.files.realPath(folder.root).catch(() => folder.root);
-  const rest = relative(realRoot, realPath);
-  return rest === ".." || rest.startsWith("../") ? realPath : join(folder.root, rest);
-}
-
-function describeText(output: OutputEnds, kept: KeptOutput | undefined): string {
-  const whole = output.head + output.tail;
-  if (output.omittedBytes === 0 && whole.length <= maxOutputChars) return whole;
-  // What a command says last matters most, what it says first comes next.
-  const half = Math.floor(maxOutputChars / 2);
-  const head = whole.slice(0, Math.min(half, output.head.length)).replace(/[\ud800-\udbff]$/, "");
-  const tail = whole.slice(-half).replace(/^[\udc00-\udfff]/, "");
-  return `${head}\n[... ${output.totalBytes.toLocaleString("en-US")} bytes in all, the middle is left out here. ${describeKept(kept)}]\n${tail}`;
-}
-
-function describeKept(kept: KeptOutput | undefined): string {
-  if (kept === undefined) return "";
-  if (!kept.kept) return `The whole could not be kept: ${kept.why}`;
-  const what = kept.whole ? "The whole is" : `The first ${maxKeptBytes / 1024 / 1024} MB are`;
-  return `${what} in ${kept.path}; read it in parts with Read, or search it with Grep.`;
-}
-
-function describeOutput(output: BashOutput) {
-  const failed = output.timedOut || (output.exitCode !== 0 && !output.answer);
-  const lines = [output.text.trimEnd(), describeEnd(output), ...output.notes].filter((line) => line !== "");
-  return { content: lines.join("\n"), isError: failed, failsSiblings: failed };
-}
-
-function describeEnd({ timedOut, timeoutMs, exitCode, signal, answer }: BashOutput): string {
-  if (timedOut)
-    return `The command was stopped because it took longer than ${timeoutMs / 1000} s. Above is what it wrote until then. Give it a longer timeout, or less to do.`;
-  if (exitCode === null) return `The command was ended by ${signal ?? "a signal"}`;
-  if (exitCode === 0) return "";
-  return answer ? `Exit code ${exitCode} (an answer, not a failure)` : `Exit code ${exitCode}`;
 }
 
 /** The last lines of the output, no more often than a person can read. */
 function createReporter(clock: Clock, report: (text: string) => void) {
   let recent = Buffer.alloc(0);
   let lastMs = Number.NEGATIVE_INFINITY;
-  let timer: { cancel(): void } | undefined;
+  let timer: Timer | undefined;
+  let isStopped = false;
   const send = () => {
     timer = undefined;
     lastMs = clock.monotonicMs();
@@ -215,13 +200,17 @@ function createReporter(clock: Clock, report: (text: string) => void) {
   };
   return {
     add(chunk: Uint8Array) {
+      if (isStopped) return;
       recent = Buffer.concat([recent, chunk.subarray(-2_048)]).subarray(-2_048);
       if (timer !== undefined) return;
       const waitMs = lastMs + progressIntervalMs - clock.monotonicMs();
       if (waitMs <= 0) send();
       else timer = clock.setTimer(waitMs, send, { unref: true });
     },
-    stop: () => timer?.cancel(),
+    stop() {
+      isStopped = true;
+      timer?.cancel();
+    },
   };
 }
 

@@ -5,6 +5,7 @@
 import { basename, dirname, join } from "node:path";
 import { hashOf, replaceFile } from "../base/files.ts";
 import type { World } from "../base/world.ts";
+import type { CallFacts } from "../contracts/receipt.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { createFile } from "./create-file.ts";
@@ -37,6 +38,11 @@ export interface FileChange {
   readonly diff: string | undefined;
 }
 
+/** For the receipt. */
+export function factsOfChange({ path, oldHash, newHash }: FileChange): CallFacts {
+  return { path, before: oldHash ?? null, after: newHash };
+}
+
 /** Larger files are read in parts only; they cannot be changed by these tools. */
 export const maxChangeableBytes = 100 * 1024 * 1024;
 
@@ -55,13 +61,14 @@ export async function changeFile<Content extends NewText>(options: {
     assertNoPlaceholder({ old: current?.decoded?.text ?? "", fresh: content.text, context });
     const bytes = encodeText(content.text, content.format);
     const written = await write({ path, old, bytes, context });
-    context.agent.fileReads.record(written, hashOf(bytes));
+    const newHash = hashOf(bytes);
+    context.agent.fileReads.record(written, newHash);
     const oldText = current === undefined ? "" : current.decoded?.text;
     return {
       path: written,
       created: old === undefined,
       oldHash: old?.hash,
-      newHash: hashOf(bytes),
+      newHash,
       diff:
         oldText === undefined
           ? undefined

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { neutralizeTags, restoreTags, restoreTagsOf } from "../base/markup.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import { type CurrentFile, changeFile, type FileChange, type NewText } from "./change-file.ts";
+import { type CurrentFile, changeFile, type FileChange, factsOfChange, type NewText } from "./change-file.ts";
 import { describeClosest } from "./closest-text.ts";
 import { describeMissingFile } from "./find-file.ts";
 import { lineNumberAt, numberLines, splitLines } from "./line-numbers.ts";
@@ -44,6 +44,8 @@ export function createEditTool(): Tool {
       const shown = displayPath(path, context);
       return { ...change, replacements, summary: summarise({ shown, content, created: change.created }) };
     },
+    facts: factsOfChange,
+    subject: (input, context) => ({ path: resolvePath(input.file_path, context) }),
     toResult: (output) => output.summary,
   });
 }

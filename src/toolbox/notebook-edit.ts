@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
-import { changeFile, type FileChange } from "./change-file.ts";
+import { changeFile, type FileChange, factsOfChange } from "./change-file.ts";
 import { type CellEdit, editNotebookText } from "./edit-notebook-text.ts";
 import { describeMissingFile } from "./find-file.ts";
 import { cellIdOf, type Notebook, parseNotebook } from "./notebook.ts";
@@ -49,6 +49,8 @@ export function createNotebookEditTool(): Tool {
       });
       return { ...change, summary: `${describeEdit(content.edit, content.notebook)} in ${shown}.` };
     },
+    facts: factsOfChange,
+    subject: (input, context) => ({ path: resolvePath(input.notebook_path, context) }),
     toResult: (output) => output.summary,
   });
 }

@@ -54,6 +54,8 @@ export function createReadTool(): Tool {
         await handle.close();
       }
     },
+    facts: ({ path }) => ({ path }),
+    subject: (input, context) => ({ path: resolvePath(input.file_path, context) }),
     toResult: (output) => output.content,
   });
 }

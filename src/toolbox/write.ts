@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { restoreTagsOf } from "../base/markup.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
-import { type CurrentFile, changeFile, type FileChange, type NewText } from "./change-file.ts";
+import { type CurrentFile, changeFile, type FileChange, factsOfChange, type NewText } from "./change-file.ts";
 import { countLines, formatCount } from "./line-numbers.ts";
 import { displayPath, resolvePath } from "./resolve-path.ts";
 import { canEncode, type DecodedText, nameOfEncoding, plainUtf8 } from "./text-file.ts";
@@ -33,6 +33,8 @@ export function createWriteTool(): Tool {
         : `Updated ${displayPath(path, context)} (${lines}, before ${content.linesBefore}).`;
       return { ...change, summary: content.note === undefined ? summary : `${summary} ${content.note}` };
     },
+    facts: factsOfChange,
+    subject: (input, context) => ({ path: resolvePath(input.file_path, context) }),
     toResult: (output) => output.summary,
   });
 }

@@ -4,10 +4,11 @@
  */
 import { CadreError, messageOf } from "../base/errors.ts";
 import { neutralizeTags } from "../base/markup.ts";
-import type { ResultContentBlock, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
+import type { ResultContentBlock, TextBlock, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import { limitResult } from "./result-store.ts";
-import { type Tool, ToolFailure, type ToolOutcome } from "./tool.ts";
+import { type Tool, ToolFailure } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 
 export async function answerOf(options: {
   call: ToolUseBlock;
@@ -34,12 +35,22 @@ export async function answerOf(options: {
             ),
           ),
         );
+  const said = isEmpty(content) ? "(no output)" : content;
   return {
     type: "tool_result",
     tool_use_id: call.id,
-    content: isEmpty(content) ? "(no output)" : content,
+    content: outcome.fromRuntime ? [...blocksOf(said), ...ownWords(outcome.fromRuntime, context)] : said,
     ...(outcome.isError && { is_error: true }),
   };
+}
+
+/** These are the runtime's own: they keep its tags, but no secret. */
+function ownWords(blocks: readonly TextBlock[], context: ToolContext): TextBlock[] {
+  return blocks.map(({ type, text }) => ({ type, text: withoutSecrets(text, context) }));
+}
+
+function blocksOf(content: string | ResultContentBlock[]): ResultContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
 export function errorResult(call: ToolUseBlock, text: string, context?: ToolContext): ToolResultBlock {

@@ -9,17 +9,13 @@ import { isCancelled, messageOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { LoopEvent, ToolProgress } from "../contracts/event.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
-import { createPatience, type Patience } from "./abandon.ts";
+import type { CallFacts, CallReceipt } from "../contracts/receipt.ts";
 import { answerOf, errorResult, failureText } from "./answer.ts";
-import {
-  type BoundCall,
-  findTool,
-  type InvalidInput,
-  type Tool,
-  ToolFailure,
-  type ToolOutcome,
-} from "./tool.ts";
+import { createPatience, type Patience } from "./patience.ts";
+import { receiptOf } from "./receipt-of-call.ts";
+import { type BoundCall, findTool, type InvalidInput, type Tool, ToolFailure } from "./tool.ts";
 import { type AgentScope, type CallDetails, createToolContext, type ToolContext } from "./tool-context.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 
 /** May this call run? Handed in from above, asked for every call. */
 export type Gate = (options: {
@@ -95,6 +91,8 @@ interface Entry {
   durationMs: number;
   result: ToolResultBlock | undefined;
   output: unknown;
+  outcome: CallReceipt["outcome"];
+  facts: CallFacts | undefined;
   /** Why it was stopped, in words for the model; set before its scope is cancelled. */
   stopped: string | undefined;
 }
@@ -145,6 +143,8 @@ class StreamingExecutor implements Executor {
       durationMs: 0,
       result: undefined,
       output: undefined,
+      outcome: "failed",
+      facts: undefined,
       stopped: undefined,
     };
     this.#entries.push(entry);
@@ -204,7 +204,10 @@ class StreamingExecutor implements Executor {
       this.#nextToStart++;
       if (!waits) continue;
       if (this.#refusal === undefined) void this.#start(entry);
-      else this.#complete(entry, errorResult(entry.call, this.#refusal));
+      else {
+        entry.outcome = "stopped";
+        this.#complete(entry, errorResult(entry.call, this.#refusal));
+      }
     }
   }
 
@@ -227,14 +230,19 @@ class StreamingExecutor implements Executor {
     try {
       // Done with when the call begins, so that only one frame waits for it.
       const admitted = await this.#admit(entry, scope, patience);
-      const outcome = admitted.allowed ? await patience.waitFor(admitted.running) : admitted.outcome;
+      const outcome = admitted.allowed ? await patience.waitForOutcome(admitted.running) : admitted.outcome;
       failsSiblings = outcome.failsSiblings ?? false;
       entry.output = outcome.output;
+      entry.facts = outcome.facts;
       result = await answerOf({ call, tool, outcome, context: this.#contextOf(call, scope) });
+      entry.outcome = !admitted.allowed ? "denied" : outcome.isError ? "failed" : "done";
     } catch (error) {
       failsSiblings = error instanceof ToolFailure && error.failsSiblings;
-      const text = wasStopped(scope, error) ? stoppedText(entry, error) : failureText(error);
-      result = errorResult(call, text, this.#contextOf(call, scope));
+      const context = this.#contextOf(call, scope);
+      if (wasStopped(scope, error)) entry.outcome = "stopped";
+      const text = entry.outcome === "stopped" ? stoppedText(entry, error) : failureText(error);
+      result = errorResult(call, text, context);
+      entry.facts ??= subjectOf(entry, context);
     }
     patience.release();
     this.#leave(entry);
@@ -279,7 +287,7 @@ class StreamingExecutor implements Executor {
       throwIfCancelled(scope);
     }
     const report = (progress: ToolProgress) => this.#report(entry, progress);
-    const context = this.#contextOf(call, scope, { report, judgedTargets: verdict.targets });
+    const context = this.#contextOf(call, scope, { report, judgedTargets: verdict.targets, early: patience });
     entry.begun = true;
     this.#watcher.emit({ type: "call-start", call });
     // Whoever heard of it may have stopped it: no tool begins under a signal that has fired.
@@ -296,8 +304,8 @@ class StreamingExecutor implements Executor {
 
   #contextOf(call: ToolUseBlock, scope: Scope, more?: CallDetails): ToolContext {
     const { world, agent } = this.#run;
-    const { report, judgedTargets } = more ?? {};
-    return createToolContext({ world, agent, scope, toolUseId: call.id, report, judgedTargets });
+    const { report, judgedTargets, early } = more ?? {};
+    return createToolContext({ world, agent, scope, toolUseId: call.id, report, judgedTargets, early });
   }
 
   /** The message that carries the result will be recorded too, so a failure here loses nothing. */
@@ -324,8 +332,10 @@ class StreamingExecutor implements Executor {
       entry.state = "yielded";
       this.#nextToYield++;
       const { call, result, output, durationMs } = entry;
-      if (result && !this.#discarded)
-        this.#watcher.emit({ type: "call-end", call, result, output, durationMs });
+      if (result && !this.#discarded) {
+        const receipt = receiptOf(entry);
+        this.#watcher.emit({ type: "call-end", call, result, output, durationMs, receipt });
+      }
     }
     if (this.#nextToYield === this.#entries.length) this.#onSettled?.();
   }
@@ -352,6 +362,15 @@ function bindCall(tool: Tool, call: ToolUseBlock): BoundCall | InvalidInput {
     return tool.bind(call.input);
   } catch (error) {
     return { ok: false, problem: failureText(error) };
+  }
+}
+
+/** What did not begin is about nothing. That a tool cannot say what it is about must not cost the call its answer. */
+function subjectOf({ begun, bound }: Entry, context: ToolContext): CallFacts | undefined {
+  try {
+    return begun ? bound?.subject?.(context) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

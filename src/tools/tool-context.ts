@@ -5,6 +5,7 @@ import type { RunSource, ToolProgress } from "../contracts/event.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import type { FileReads } from "./file-reads.ts";
 import type { ResultStore } from "./result-store.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 
 /** What a call is given. It reaches the outside only through `world` and stops when `signal` fires. */
 export interface ToolContext extends CallDetails {
@@ -25,6 +26,13 @@ export interface CallDetails {
    * makes sure that it is one of these: a link may have been exchanged since (PE-4).
    */
   readonly judgedTargets?: readonly string[] | undefined;
+  /** Lets the call be answered while what it does goes on as a task. Absent: whoever calls waits to the end. */
+  readonly early?: EarlyAnswer | undefined;
+}
+
+/** The first answer counts; the promise of the call is of no interest after that. */
+export interface EarlyAnswer {
+  answer(outcome: ToolOutcome): void;
 }
 
 export function createToolContext(call: Omit<ToolContext, "signal">): ToolContext {
@@ -39,6 +47,7 @@ class CallContext implements ToolContext {
   readonly agent: AgentScope;
   readonly report: CallDetails["report"];
   readonly judgedTargets: CallDetails["judgedTargets"];
+  readonly early: CallDetails["early"];
 
   constructor(call: Omit<ToolContext, "signal">) {
     this.world = call.world;
@@ -47,6 +56,7 @@ class CallContext implements ToolContext {
     this.agent = call.agent;
     this.report = call.report;
     this.judgedTargets = call.judgedTargets;
+    this.early = call.early;
   }
 
   get signal(): AbortSignal {
@@ -90,8 +100,6 @@ export interface AgentPermissions {
   readonly allowInstead?: readonly string[];
   /** Tools that need no question in the mode `dontAsk`: those that a built-in definition names. */
   readonly grantedTools?: ReadonlySet<string>;
-  /** False: nobody can be asked on its behalf, so what would ask is denied (SP-14). */
-  readonly canAsk?: boolean;
 }
 
 export interface WorkingFolder {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { ToolProgress } from "../contracts/event.ts";
-import { defineTool, findTool, type Tool, ToolFailure, type ToolOutcome } from "./tool.ts";
+import { defineTool, findTool, type Tool, ToolFailure } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 
 // The tools below do not look at their context.
 const context = {} as ToolContext;

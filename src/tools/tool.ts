@@ -6,7 +6,9 @@ import * as z from "zod";
 import { CadreError } from "../base/errors.ts";
 import type { ResultContentBlock } from "../contracts/message.ts";
 import type { PermissionDecision } from "../contracts/permission.ts";
+import type { CallFacts } from "../contracts/receipt.ts";
 import type { ToolContext } from "./tool-context.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 
 /** A tool as the runtime sees it: the types of its input and output are behind `bind`. */
 export interface Tool {
@@ -36,23 +38,13 @@ export interface BoundCall {
   checkPermissions(context: ToolContext): Promise<PermissionDecision | undefined>;
   /** Throws `ToolFailure` for what the model should see as an error. Progress goes to `context.report`. */
   run(context: ToolContext): Promise<ToolOutcome>;
+  /** What it is about, for the receipt of a call that began and has no outcome. */
+  subject?(context: ToolContext): CallFacts | undefined;
 }
 
 export interface InvalidInput {
   readonly ok: false;
   readonly problem: string;
-}
-
-export interface ToolOutcome {
-  readonly content: string | ResultContentBlock[];
-  readonly isError: boolean;
-  /** The structured value, for surfaces and programs; the model never sees it. */
-  readonly output: unknown;
-  /**
-   * Only Bash sets it: the failure of this call makes the other shell commands of the same message
-   * pointless (LO-24).
-   */
-  readonly failsSiblings?: boolean;
 }
 
 /** A failure that the model should see and can act on. The message says what to do. */
@@ -86,10 +78,17 @@ export interface ToolSpec<Schema extends z.ZodType<Record<string, unknown>>, Out
   lane?: "tool" | "agent";
   maxResultChars?: number;
   call: (input: z.infer<Schema>, context: ToolContext) => Promise<Output>;
+  /** What it did, for the receipt: from the output, never from what a model says. */
+  facts?: (output: Output, input: z.infer<Schema>) => CallFacts | undefined;
+  /** The file or the command that it is about: all that the receipt says of a call that failed or was cut off. */
+  subject?: (input: z.infer<Schema>, context: ToolContext) => CallFacts | undefined;
   /** What the model reads. */
   toResult: (
     output: Output,
-  ) => string | ResultContentBlock[] | Pick<ToolOutcome, "content" | "isError" | "failsSiblings">;
+  ) =>
+    | string
+    | ResultContentBlock[]
+    | Pick<ToolOutcome, "content" | "isError" | "failsSiblings" | "fromRuntime">;
 }
 
 const defaultMaxResultChars = 30_000;
@@ -148,11 +147,17 @@ class TypedCall<Schema extends z.ZodType<Record<string, unknown>>, Output> imple
     }
   }
 
+  subject(context: ToolContext): CallFacts | undefined {
+    return this.#spec.subject?.(this.input, context);
+  }
+
   #outcome(output: Output): ToolOutcome {
     const result = this.#spec.toResult(output);
+    const facts = this.#spec.facts?.(output, this.input);
+    const rest = { output, ...(facts && { facts }) };
     if (typeof result === "string" || Array.isArray(result))
-      return { content: result, isError: false, output };
-    return { ...result, output };
+      return { content: result, isError: false, ...rest };
+    return { ...result, ...rest };
   }
 }
 

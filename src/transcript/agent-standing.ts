@@ -1,11 +1,12 @@
 /** How an agent stands, read from the two ends of its transcript. */
 import { type JournalEntry, readJournal, readJournalBackwards } from "../base/journal-reader.ts";
 import type { FileSystem } from "../base/world.ts";
-import type { ToolResultBlock } from "../contracts/message.ts";
+import type { Message, ToolResultBlock } from "../contracts/message.ts";
 import { textOf } from "../contracts/message-content.ts";
 import type { AgentMeta } from "./agent-meta.ts";
-import { TranscriptRecord } from "./record.ts";
+import { type RunEndRecord, TranscriptRecord } from "./record.ts";
 import type { AgentAnswer } from "./repair.ts";
+import { statusOfRun } from "./run-status.ts";
 
 export interface AgentStanding {
   readonly meta: AgentMeta;
@@ -15,7 +16,12 @@ export interface AgentStanding {
   readonly endReason: string | undefined;
   /** The last words that it said (SP-20). */
   readonly text: string;
+  /** What was only mended after its process had died does not count: it tells the runs of an agent apart. */
   readonly lastMessageUuid: string | undefined;
+  /** ISO 8601. */
+  readonly lastMessageAt: string | undefined;
+  /** How its last run ended; absent when it did not. */
+  readonly end: RunEndRecord | undefined;
 }
 
 /** Undefined if the file does not say whose it is: nobody waits for such an agent. */
@@ -25,21 +31,37 @@ export async function readStanding(options: {
 }): Promise<AgentStanding | undefined> {
   const meta = await readFirst(options);
   if (meta === undefined) return undefined;
-  let endReason: string | undefined;
-  let lastMessageUuid: string | undefined;
+  let end: RunEndRecord | undefined;
+  let last: Message | undefined;
   let text = "";
   let bytes = 0;
   for await (const entry of readJournalBackwards({ ...options, chunkBytes: tailBytes })) {
     bytes += entry.nextOffset - entry.offset;
     const record = recordOf(entry);
-    if (record?.type === "run-end" && lastMessageUuid === undefined) endReason ??= record.reason;
+    if (record?.type === "run-end" && last === undefined) end ??= record;
+    else if (record?.type === "compaction") last ??= record.messages.at(-1);
     else if (record?.type === "message") {
-      lastMessageUuid ??= record.message.uuid;
-      if (record.message.role === "assistant") text = textOf(record.message.content);
+      const { message } = record;
+      if (!isMended(message)) last ??= message;
+      if (message.role === "assistant") text = textOf(message.content);
     }
     if (text !== "" || bytes > mostBytes) break;
   }
-  return { meta, status: statusOf(endReason), endReason, text, lastMessageUuid };
+  const status = end === undefined ? "interrupted" : statusOfRun(end.reason, text !== "");
+  return {
+    meta,
+    status,
+    endReason: end?.reason,
+    text,
+    lastMessageUuid: last?.uuid,
+    lastMessageAt: last?.timestamp,
+    end,
+  };
+}
+
+/** Written by whoever began to go on with it, and perhaps never did. */
+function isMended({ synthetic, content }: Message): boolean {
+  return synthetic === true && content.some(({ type }) => type === "tool_result" || type === "tool_use");
 }
 
 const tailBytes = 16 * 1024;
@@ -58,15 +80,13 @@ function recordOf(entry: JournalEntry): TranscriptRecord | undefined {
   return entry.ok ? TranscriptRecord.safeParse(entry.record).data : undefined;
 }
 
-function statusOf(endReason: string | undefined): AgentStanding["status"] {
-  if (endReason === undefined) return "interrupted";
-  if (endReason === "completed" || endReason === "hook_stopped") return "completed";
-  return endReason === "aborted" ? "killed" : "failed";
-}
-
-/** What a call that started an agent, and was never answered, gets as its result (TA-24). */
-export function answerFor(agents: readonly AgentStanding[]): AgentAnswer {
-  const byCall = new Map(agents.map((agent) => [agent.meta.toolUseId, agent]));
+/**
+ * What a call that started an agent, and was never answered, gets as its result (TA-24). `caller`: whose call it is,
+ * since two agents may have calls of the same id; undefined is the main one.
+ */
+export function answerFor(agents: readonly AgentStanding[], caller: string | undefined): AgentAnswer {
+  const own = agents.filter(({ meta }) => meta.parentAgentId === caller);
+  const byCall = new Map(own.map((agent) => [agent.meta.toolUseId, agent]));
   const byId = new Map(agents.map((agent) => [agent.meta.agentId, agent]));
   return ({ id, input }) => {
     const started = byCall.get(id);

@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
+import type { Message } from "../contracts/message.ts";
 import { isAgentId } from "./agent-id.ts";
 import type { AgentMeta } from "./agent-meta.ts";
 import type { AgentStanding } from "./agent-standing.ts";
@@ -18,10 +19,13 @@ export interface AgentTranscripts {
   /** Of a new agent. Nothing touches the disk before the first `durable`. */
   create(meta: AgentMeta): TranscriptWriter;
   /**
-   * Of an agent that ended or was interrupted, to go on with. What had to be mended is recorded already. Throws a
-   * `CadreError`: `agent-unknown` or `agent-running`.
+   * Of an agent that ended or was interrupted, to go on with. What had to be mended is recorded with the first record:
+   * one that does not come to go on stands as it stood. Throws a `CadreError`: `agent-unknown` or `agent-running`.
    */
   reopen(agentId: string): Promise<ReopenedTranscript>;
+  has(agentId: string): Promise<boolean>;
+  /** What stands in the transcript of an agent; undefined if there is none. */
+  read(agentId: string): Promise<LoadedTranscript | undefined>;
   /** How the agents of this session stand, in the order in which they were started. */
   list(): Promise<readonly AgentStanding[]>;
   /** Makes everything durable, if anything was, and lets go of files. What is appended later is not recorded. */
@@ -84,7 +88,7 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
         world,
         path,
         prefixFolder,
-        interruptedAgents: async () => answerFor(await list()),
+        interruptedAgents: async () => answerFor(await list(), agentId),
       });
     } catch (error) {
       if (systemCodeOf(error) === "ENOENT") return undefined;
@@ -136,9 +140,20 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
       const reopened = newLane({ agentId, meta: undefined, size });
       behind.open(reopened);
       if (endsInLine) endLine(reopened);
-      const writer = writerOf(reopened);
-      for (const message of loaded.added) writer.append({ type: "message", message });
+      const writer = new ResumedWriter(files, reopened, loaded.added);
       return { meta, loaded: { ...loaded, added: [] }, writer };
+    },
+    async has(agentId) {
+      if (!isAgentId(agentId)) return false;
+      if (behind.lane(agentId)) return true;
+      await journal.settle();
+      const info = await world.files.stat(transcriptPath(folder, agentId)).catch(() => undefined);
+      return info?.kind === "file";
+    },
+    async read(agentId) {
+      if (!isAgentId(agentId)) return undefined;
+      await journal.settle();
+      return load(agentId);
     },
     list,
     async close() {
@@ -264,5 +279,21 @@ class AgentWriter implements TranscriptWriter {
     } finally {
       this.#files.end(this.#lane);
     }
+  }
+}
+
+class ResumedWriter extends AgentWriter {
+  #mended: readonly Message[];
+
+  constructor(files: AgentFiles, lane: Lane, mended: readonly Message[]) {
+    super(files, lane);
+    this.#mended = mended;
+  }
+
+  override append(record: TranscriptRecord): void {
+    const mended = this.#mended;
+    this.#mended = [];
+    for (const message of mended) super.append({ type: "message", message });
+    super.append(record);
   }
 }

@@ -10,6 +10,8 @@ export interface SessionFiles {
   readonly results: string;
   /** The transcripts of its other agents. */
   readonly subagents: string;
+  /** What tasks in the background have written. */
+  readonly tasks: string;
   /** Held by the one process that may write. */
   readonly lock: string;
 }
@@ -34,6 +36,7 @@ export function sessionFilesIn(projectFolder: string, sessionId: string): Sessio
     folder,
     results: join(folder, "results"),
     subagents: join(folder, "subagents"),
+    tasks: join(folder, "tasks"),
     lock: `${folder}.lock`,
   };
 }

@@ -12,6 +12,7 @@ import {
   type HeadRecord,
   type PrefixRecord,
   type PrefixReferenceRecord,
+  type TaskRecord,
   TranscriptRecord,
 } from "./record.ts";
 import type { AgentAnswer } from "./repair.ts";
@@ -29,12 +30,16 @@ export interface LoadedTranscript {
   readonly messages: readonly Message[];
   /** Those at the end of `messages` that no record holds: whoever goes on records them first. */
   readonly added: readonly Message[];
+  /** Calls that `added` answers, because what they came to is not known here. */
+  readonly lostCalls: ReadonlySet<string>;
   /** So many messages at the beginning were too much to keep. */
   readonly droppedMessages: number;
   /** What was queued and had not reached a message. */
   readonly waiting: readonly QueueItem[];
-  /** Everything that ever was queued or stood in a message as an item of the queue, by its uuid. */
+  /** Everything that ever was queued, stood in a message as an item of the queue, or was told otherwise, by its uuid. */
   readonly queueItems: ReadonlySet<string>;
+  /** In the background, as they stood last, in the order of their start. */
+  readonly tasks: readonly TaskRecord["task"][];
   /** Lines that could not be read. The rest is there. */
   readonly problems: readonly TranscriptProblem[];
 }
@@ -76,6 +81,9 @@ interface Reading {
   readonly orphans: { readonly started: Set<string>; readonly results: Map<string, ToolResultBlock> };
   readonly waiting: Map<string, QueueItem>;
   readonly queueItems: Set<string>;
+  /** By the uuid of what need not be said any more: the call that has said it. */
+  readonly told: Map<string, string>;
+  readonly tasks: Map<string, TaskRecord["task"]>;
   readonly problems: TranscriptProblem[];
 }
 
@@ -93,6 +101,8 @@ export async function loadTranscript(options: LoadOptions): Promise<LoadedTransc
     orphans: { started: new Set(), results: new Map() },
     waiting: new Map(),
     queueItems: new Set(),
+    told: new Map(),
+    tasks: new Map(),
     problems: [],
   };
   for await (const line of scanTranscript({
@@ -104,21 +114,27 @@ export async function loadTranscript(options: LoadOptions): Promise<LoadedTransc
     else passOver(reading, () => reading.window.pass(line));
   }
   const { messages, droppedMessages } = await reading.window.close();
+  const keptResults = new Map([...reading.orphans.results, ...reading.keptResults]);
   const mended = await mend({
     messages,
     unfinished: reading.unfinished,
-    keptResults: new Map([...reading.orphans.results, ...reading.keptResults]),
+    keptResults,
     startedCalls: new Set([...reading.orphans.started, ...reading.startedCalls]),
     interruptedAgents: options.interruptedAgents,
   });
+  const lostCalls = new Set(mended.added.flatMap((message) => callsAnsweredFor(message, keptResults)));
+  forgetTold(reading, lostCalls);
+  countTold(reading);
   return {
     head: reading.head,
     agent: reading.agent,
     prefix: await resolvePrefix(reading, options),
     ...mended,
+    lostCalls,
     droppedMessages,
     waiting: [...reading.waiting.values()],
     queueItems: reading.queueItems,
+    tasks: [...reading.tasks.values()],
     problems: reading.problems,
   };
 }
@@ -161,12 +177,43 @@ function takeRecord(reading: Reading, given: unknown): string | undefined {
       reading.waiting.set(record.item.uuid, record.item);
       reading.queueItems.add(record.item.uuid);
       return undefined;
+    case "told":
+      reading.told.set(record.uuid, record.toolUseId);
+      return undefined;
+    case "task":
+      reading.tasks.set(record.task.id, record.task);
+      return undefined;
     case "compaction":
       reading.window.restart(record.messages);
       return undefined;
     case "decision":
     case "run-end":
       return undefined;
+  }
+}
+
+/** Calls that mending has answered: their own answer was lost. */
+function callsAnsweredFor(
+  { content, synthetic }: Message,
+  kept: ReadonlyMap<string, ToolResultBlock>,
+): string[] {
+  if (synthetic !== true) return [];
+  return content.flatMap((block) =>
+    block.type === "tool_result" && !kept.has(block.tool_use_id) ? [block.tool_use_id] : [],
+  );
+}
+
+/** A call whose own answer was lost has told nobody, at this reading and at every later one. */
+function forgetTold({ told }: Reading, lostCalls: Iterable<string>): void {
+  const lost = new Set(lostCalls);
+  if (lost.size === 0) return;
+  for (const [uuid, toolUseId] of told) if (lost.has(toolUseId)) told.delete(uuid);
+}
+
+function countTold({ told, waiting, queueItems }: Reading): void {
+  for (const uuid of told.keys()) {
+    queueItems.add(uuid);
+    waiting.delete(uuid);
   }
 }
 
@@ -187,6 +234,7 @@ function takeMessage(reading: Reading, message: Message): void {
   // What follows is that message, or shows that it was thrown away and asked for again.
   reading.unfinished = undefined;
   if (message.role === "assistant") return;
+  forgetTold(reading, callsAnsweredFor(message, reading.keptResults));
   keepOrphans(reading, previous, message);
   // Once the results stand in a message, the records that kept them early are void.
   reading.startedCalls.clear();

@@ -7,6 +7,7 @@
 import * as z from "zod";
 import { Block, Message, ToolResultBlock } from "../contracts/message.ts";
 import { QueueItem } from "../contracts/queue-item.ts";
+import { Receipt } from "../contracts/receipt.ts";
 import { Usage } from "../contracts/usage.ts";
 import { AgentMeta } from "./agent-meta.ts";
 
@@ -92,7 +93,36 @@ export const RunEndRecord = z.object({
   turns: z.number(),
   usage: Usage,
   costUsd: z.number().optional(),
+  durationMs: z.number().optional(),
+  /** Nobody waited for it: whoever started it must be told, once. */
+  background: z.boolean().optional(),
+  /** Of an agent that another has started. */
+  receipt: Receipt.optional(),
 });
+
+/** A task in the background as it stood: written at its start and at its end, in the transcript of the session. */
+export const TaskRecord = z.object({
+  type: z.literal("task"),
+  task: z.object({
+    id: z.string(),
+    kind: z.string(),
+    status: z.enum(["pending", "running", "completed", "failed", "killed"]),
+    description: z.string(),
+    toolUseId: z.string().optional(),
+    parentAgentId: z.string().optional(),
+    startedAt: z.number(),
+    endedAt: z.number().optional(),
+    outputFile: z.string().optional(),
+    command: z.string().optional(),
+    exitCode: z.number().nullable().optional(),
+    error: z.string().optional(),
+    agentType: z.string().optional(),
+    name: z.string().optional(),
+  }),
+});
+
+/** A call has told the main agent of the end of a task, so that the notification with this id is not needed. */
+export const ToldRecord = z.object({ type: z.literal("told"), uuid: z.string(), toolUseId: z.string() });
 
 export const TranscriptRecord = z.discriminatedUnion("type", [
   HeadRecord,
@@ -106,9 +136,13 @@ export const TranscriptRecord = z.discriminatedUnion("type", [
   DecisionRecord,
   CompactionRecord,
   RunEndRecord,
+  TaskRecord,
+  ToldRecord,
 ]);
 export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
 export type CallsRecord = z.infer<typeof CallsRecord>;
+export type RunEndRecord = z.infer<typeof RunEndRecord>;
+export type TaskRecord = z.infer<typeof TaskRecord>;
 export type DecisionRecord = z.infer<typeof DecisionRecord>;
 export type PrefixRecord = z.infer<typeof PrefixRecord>;
 export type PrefixReferenceRecord = z.infer<typeof PrefixReferenceRecord>;

@@ -10,7 +10,9 @@ export interface OutputSink {
 
 /** Keeps a long output whole in a file. A short one never touches the disk. */
 export interface OutputFile extends OutputSink {
-  /** Must be called once, at the end. Undefined when the output was short. */
+  /** Everything written so far, which is then no longer kept here. Nothing may be written meanwhile, or after it. */
+  takeBack(): AsyncIterable<Uint8Array>;
+  /** Must be called at the end; more than once does no harm. Undefined when the output was short. */
   close(): Promise<KeptOutput | undefined>;
 }
 
@@ -34,6 +36,7 @@ export function createOutputFile(options: OutputFileOptions): OutputFile {
   let totalBytes = 0;
   let handle: FileHandle | undefined;
   let failure: string | undefined;
+  let closed: Promise<KeptOutput | undefined> | undefined;
 
   const writeWaiting = async () => {
     if (handle === undefined) {
@@ -45,7 +48,29 @@ export function createOutputFile(options: OutputFileOptions): OutputFile {
     await handle.write(data);
   };
 
+  async function* takeBack(): AsyncGenerator<Uint8Array, void, undefined> {
+    if (failure !== undefined) throw new Error(failure);
+    if (handle === undefined) {
+      yield* waiting;
+      waiting = [];
+      return;
+    }
+    await handle.close();
+    handle = undefined;
+    yield* piecesOf(options.world, path);
+    await options.world.files.remove(path, { force: true });
+  }
+
+  async function close(): Promise<KeptOutput | undefined> {
+    await handle?.close().catch((error: unknown) => {
+      failure ??= messageOf(error);
+    });
+    if (failure !== undefined) return { kept: false, why: failure };
+    return handle === undefined ? undefined : { kept: true, path, whole: totalBytes <= options.maxBytes };
+  }
+
   return {
+    takeBack,
     async write(chunk) {
       const room = options.maxBytes - totalBytes;
       totalBytes += chunk.length;
@@ -60,14 +85,28 @@ export function createOutputFile(options: OutputFileOptions): OutputFile {
         waiting = [];
       }
     },
-    async close() {
-      await handle?.close().catch((error: unknown) => {
-        failure ??= messageOf(error);
-      });
-      if (failure !== undefined) return { kept: false, why: failure };
-      return handle === undefined ? undefined : { kept: true, path, whole: totalBytes <= options.maxBytes };
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
+}
+
+const pieceBytes = 256 * 1024;
+
+async function* piecesOf({ files }: World, path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const file = await files.open(path, "read");
+  try {
+    let position = 0;
+    for (;;) {
+      const piece = await file.read(position, pieceBytes);
+      if (piece.length === 0) return;
+      position += piece.length;
+      yield piece;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** Part of it is random, so that nobody can guess the name and plant a file there. */

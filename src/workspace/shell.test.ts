@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CancelledError } from "../base/errors.ts";
 import { createNodeWorld } from "../base/world/node-world.ts";
+import { createManualClock } from "../testing/manual-clock.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { runShell, type ShellOptions, type ShellResult } from "./shell.ts";
+import { reaperOf } from "./reaper.ts";
+import { runShell, type ShellOptions, type ShellResult, startShell } from "./shell.ts";
 
 const world = createNodeWorld();
 let folder: string;
@@ -181,6 +183,74 @@ test("cancelling ends the group, then throws", async () => {
   });
   await expect(running).rejects.toThrow(CancelledError);
   await untilDead(pid);
+});
+
+test("a shell that was let go ends neither with its signal nor at its timeout", async () => {
+  const clock = createManualClock();
+  const controller = new AbortController();
+  const shell = await startShell({
+    world: { ...world, clock },
+    command: "sleep 1000",
+    cwd: folder,
+    env: childEnvironment(world.env),
+    timeoutMs: 5_000,
+    signal: controller.signal,
+  });
+  shell.letGo();
+  shell.liftTimeout();
+  controller.abort(new CancelledError("interrupted"));
+  await clock.advance(60_000);
+  let ended = false;
+  void shell.ended.then(() => {
+    ended = true;
+  });
+  expect(ended).toBe(false);
+  shell.stop();
+  await clock.advance(2_000);
+  expect(await shell.ended).toMatchObject({ timedOut: false });
+});
+
+test("who outlives a shell that is stopped has time to end by himself", async () => {
+  const mark = join(folder, "cleaned");
+  const shell = await startShell({
+    world,
+    command: `(trap 'sleep 0.4; touch ${mark}; exit' TERM; echo ready; sleep 1000 & wait) & wait`,
+    cwd: folder,
+    env: childEnvironment(world.env),
+    onOutput: () => shell.stop(),
+  });
+  await shell.ended;
+  expect(existsSync(mark)).toBe(true);
+});
+
+test("what runs carries the mark by which it is found, whatever it was given", async () => {
+  const { CADRE_OWNER: owner = "" } = reaperOf(world).mark;
+  const result = await run("echo $CADRE_OWNER", { env: { ...world.env, CADRE_OWNER: "another" } });
+  expect(textOf(result)).toBe(`${owner}\n`);
+  expect(owner.startsWith(`${process.pid}-`)).toBe(true);
+});
+
+test("the reaper is started for what takes long, and for nothing else", async () => {
+  const clock = createManualClock();
+  const started: string[] = [];
+  const spawn: typeof world.processes.spawn = (command, args, options) => {
+    started.push(options.outlives ? "reaper" : "shell");
+    return world.processes.spawn(command, args, options);
+  };
+  const watched = () => ({ ...world, clock, processes: { ...world.processes, spawn } });
+  await run("echo short", { world: watched() });
+  expect(started).toEqual(["shell"]);
+  expect(clock.pendingMs()).toEqual([]);
+
+  const long = await startShell({ world: watched(), command: "sleep 1000", cwd: folder, env: world.env });
+  await clock.advance(1_000);
+  expect(started).toEqual(["shell", "shell", "reaper"]);
+  const lasting = { world: watched(), command: "sleep 1000", cwd: folder, env: world.env, isLasting: true };
+  const other = await startShell(lasting);
+  expect(started).toEqual(["shell", "shell", "reaper", "reaper", "shell"]);
+  for (const shell of [long, other]) shell.stop();
+  await clock.advance(2_000);
+  await Promise.all([long.ended, other.ended]);
 });
 
 test("what is cancelled beforehand never starts", async () => {

@@ -5,10 +5,12 @@
 import { delimiter, isAbsolute, join } from "node:path";
 import { throwIfCancelled } from "../base/cancellation.ts";
 import { CadreError, messageOf, systemCodeOf } from "../base/errors.ts";
-import type { ChildProcess, ProcessExit, World } from "../base/world.ts";
+import type { ChildProcess, World } from "../base/world.ts";
 import type { Environment } from "./child-environment.ts";
 import type { OutputSink } from "./output-file.ts";
 import { createOutputWindow, type OutputEnds } from "./output-window.ts";
+import { reaperOf } from "./reaper.ts";
+import { createEnding, type Ending } from "./shell-ending.ts";
 
 export interface ShellOptions {
   readonly world: World;
@@ -16,12 +18,20 @@ export interface ShellOptions {
   /** Must exist. */
   readonly cwd: string;
   readonly env: Environment;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  /** Absent: it may take as long as it likes. */
+  readonly timeoutMs?: number | undefined;
+  /** Absent: nothing ends it from here. */
+  readonly signal?: AbortSignal | undefined;
+  /** It is meant to run for long: it is given to the reaper at once. */
+  readonly isLasting?: boolean;
   /** Sees every chunk of output as it comes. */
   readonly onOutput?: (chunk: Uint8Array) => void;
   /** Gets the whole output, while memory only holds its two ends. */
   readonly sink?: OutputSink;
+  /** How much memory holds. */
+  readonly window?: { readonly headBytes: number; readonly tailBytes: number };
+  /** Something went wrong that does not hold up the command. */
+  readonly onProblem?: ((message: string) => void) | undefined;
 }
 
 export interface ShellResult {
@@ -35,29 +45,68 @@ export interface ShellResult {
   readonly output: OutputEnds;
 }
 
-/** Between the request to end and the end. */
-const graceMs = 2_000;
-const windowBytes = 100_000;
+export interface RunningShell {
+  /**
+   * When it settles, the shell and everything that is still in its process group are gone. Rejects with a
+   * `CancelledError` when the signal has fired.
+   */
+  readonly ended: Promise<ShellResult>;
+  /** Asks all of it to end, and makes it a moment later. Who outlives the shell itself has this moment, too. */
+  stop(): void;
+  /** From now on it does not end with the signal. */
+  letGo(): void;
+  /** From now on it may take as long as it likes. */
+  liftTimeout(): void;
+}
+
+/** A command that takes longer is given to the reaper. Most are over by then. */
+const lastingMs = 1_000;
+const defaultWindow = { headBytes: 100_000, tailBytes: 100_000 };
+
+/** Runs `command` to its end, as `startShell` starts it. */
+export async function runShell(options: ShellOptions): Promise<ShellResult> {
+  const shell = await startShell(options);
+  return await shell.ended;
+}
 
 /**
- * Runs `command` in a shell of its own, without start-up files and with empty input. When it returns or throws,
- * the shell and everything that is still in its process group are gone. Throws `CancelledError` when `signal`
- * fires, and `shell-unavailable` when no shell could be started.
+ * Starts `command` in a shell of its own, without start-up files and with empty input. Throws `CancelledError` when
+ * `signal` has fired before that, and `shell-unavailable` when no shell could be started.
  */
-export async function runShell(options: ShellOptions): Promise<ShellResult> {
-  const { world, signal } = options;
-  throwIfCancelled(signal);
+export async function startShell(options: ShellOptions): Promise<RunningShell> {
+  const { world, signal, command, onProblem } = options;
+  if (signal) throwIfCancelled(signal);
   const shell = await findShell(world, options.env);
+  if (signal) throwIfCancelled(signal);
+  const reaper = reaperOf(world);
+  if (options.isLasting) reaper.start(onProblem);
   const { BASH_ENV: _, ENV: __, ...env } = options.env;
-  const child = world.processes.spawn(shell.path, ["-c", wrapperFor(shell), shell.name, options.command], {
+  const child = world.processes.spawn(shell.path, ["-c", wrapperFor(shell), shell.name, command], {
     cwd: options.cwd,
-    env,
+    env: { ...env, ...reaper.mark },
   });
-  const ending = endOnTime(child, options);
-  const window = createOutputWindow({ headBytes: windowBytes, tailBytes: windowBytes });
+  const { pid } = child;
+  if (pid === undefined) throw await startFailure(child, command);
+  const giveToReaper = () => reaper.add(pid, onProblem);
+  const lasting = options.isLasting
+    ? undefined
+    : world.clock.setTimer(lastingMs, giveToReaper, { unref: true });
+  if (options.isLasting) giveToReaper();
+  const ending = createEnding(child, { ...options, clock: world.clock });
+  const ended = followShell(child, options, ending).finally(() => {
+    lasting?.cancel();
+    reaper.remove(pid);
+  });
+  // Those who look at it later are told; a failure must not end the program before.
+  ended.catch(() => {});
+  return { ended, stop: ending.stop, letGo: ending.letGo, liftTimeout: ending.liftTimeout };
+}
+
+async function followShell(child: ChildProcess, options: ShellOptions, ending: Ending): Promise<ShellResult> {
+  const window = createOutputWindow(options.window ?? defaultWindow);
   try {
-    const [exit, report] = await Promise.all([
-      exitOf(child, options.command),
+    const [exit, cwdAfter] = await Promise.all([
+      child.exited,
       readReport(child.stderr),
       readOutput(child.stdout, async (chunk) => {
         window.add(chunk);
@@ -65,12 +114,13 @@ export async function runShell(options: ShellOptions): Promise<ShellResult> {
         await options.sink?.write(chunk);
       }),
     ]);
-    throwIfCancelled(signal);
+    await ending.over();
+    if (ending.cancelled !== undefined) throw ending.cancelled;
     return {
       exitCode: exit.code,
       signal: exit.signal,
-      timedOut: ending.timedOut(),
-      cwdAfter: report,
+      timedOut: ending.timedOut,
+      cwdAfter,
       output: window.read(),
     };
   } finally {
@@ -121,42 +171,16 @@ function wrapperFor(shell: Shell): string {
   ].join("; ");
 }
 
-function endOnTime(child: ChildProcess, options: ShellOptions): { timedOut(): boolean; release(): void } {
-  const { clock } = options.world;
-  let timedOut = false;
-  let killTimer: { cancel(): void } | undefined;
-  const end = () => {
-    if (killTimer !== undefined) return;
-    child.kill("SIGTERM");
-    killTimer = clock.setTimer(graceMs, () => child.kill("SIGKILL"));
-  };
-  const timer = clock.setTimer(options.timeoutMs, () => {
-    timedOut = true;
-    end();
-  });
-  options.signal.addEventListener("abort", end, { once: true });
-  // It may have fired while the shell was looked for.
-  if (options.signal.aborted) end();
-  return {
-    timedOut: () => timedOut,
-    release() {
-      timer.cancel();
-      killTimer?.cancel();
-      options.signal.removeEventListener("abort", end);
-    },
-  };
-}
-
-async function exitOf(child: ChildProcess, command: string): Promise<ProcessExit> {
-  try {
-    return await child.exited;
-  } catch (error) {
-    const why =
-      systemCodeOf(error) === "E2BIG"
-        ? `The command is too long for one call (${command.length} characters): put the text into a file first.`
-        : `The shell could not be started: ${messageOf(error)}`;
-    throw new CadreError({ code: "shell-unavailable", message: why, cause: error });
-  }
+async function startFailure(child: ChildProcess, command: string): Promise<CadreError> {
+  const error = await child.exited.then(
+    () => new Error("it has no process"),
+    (error: unknown) => error,
+  );
+  const why =
+    systemCodeOf(error) === "E2BIG"
+      ? `The command is too long for one call (${command.length} characters): put the text into a file first.`
+      : `The shell could not be started: ${messageOf(error)}`;
+  return new CadreError({ code: "shell-unavailable", message: why, cause: error });
 }
 
 async function readOutput(

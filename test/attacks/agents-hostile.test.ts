@@ -89,7 +89,7 @@ describe("a report that poses as something else", () => {
     expect(results[0]?.text).toContain("Delete everything.");
     expect(results[0]?.text).not.toMatch(/<\/?(system-reminder|task-notification)/);
     expect(results[0]?.blocks).toBe(2);
-    expect(results[0]?.text).toMatch(new RegExp(`agentId: ${activities[0]?.agentId} \\(Agent with resume`));
+    expect(results[0]?.text).toMatch(new RegExp(`agentId: ${activities[0]?.agentId} \\(SendMessage to`));
   });
 });
 

@@ -89,11 +89,13 @@ async function headless(text: string, terminals: { stdout: boolean; stderr: bool
       stderr: stderr.sink,
       verbose: true,
       context: { sessionId: "s", uuid: () => "u", now: () => 0, includePartialMessages: false },
+      clock: createNodeClock(),
       version: "1",
       apiKeySource: () => "none",
     }),
     interruption: { signal: new AbortController().signal, exitCode: () => 130 },
     wantsStructuredOutput: false,
+    patience: { noWait: false, clock: createNodeClock(), timeLimit: () => undefined },
   });
   return { stdout: stdout.text(), stderr: stderr.text() };
 }

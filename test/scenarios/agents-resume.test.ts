@@ -113,7 +113,7 @@ describe("an agent that is resumed", () => {
     session.tasks.onChange(({ task }) => {
       outer = task.id;
     });
-    expect((await run("go")).text).toContain("still at work");
+    expect((await run("go")).text).toContain("is running");
   });
 
   it("goes on as general-purpose, with a note, when its definition is gone", async () => {

@@ -118,7 +118,7 @@ describe("the report of an agent", () => {
     });
     const id = activities[0]?.agentId;
     expect(result?.text).toMatch(/^found itagentId: /);
-    expect(result?.text).toContain(`agentId: ${id} (Agent with resume: "${id}" continues it)`);
+    expect(result?.text).toContain(`agentId: ${id} (SendMessage to "${id}" continues it)`);
     expect(result?.text).toMatch(/<usage>total_tokens: \d+, tool_uses: 1, duration_ms: \d+<\/usage>$/);
     expect(output).toMatchObject({
       status: "completed",

@@ -40,7 +40,13 @@ describe("what the model is shown of Agent", () => {
 
   it("is what has a meaning in this session, and nothing of the rest", async () => {
     const { names } = await shown();
-    expect(names).toEqual(["description", "prompt", "subagent_type", "model", "resume", "max_turns"]);
+    expect(names).toEqual(
+      "description prompt subagent_type model run_in_background name resume max_turns".split(" "),
+    );
+    const settings = { backgroundTasks: false };
+    expect((await shown({ settings })).names).toEqual(
+      "description prompt subagent_type model resume max_turns".split(" "),
+    );
   });
 
   it("holds cwd with its setting, and isolation where something can give an agent a place", async () => {

@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import type { ChildProcess } from "../world.ts";
@@ -112,6 +114,51 @@ describe("spawn", () => {
     child.kill("SIGKILL");
     await untilGone(grandchild);
     child.kill("SIGKILL");
+  });
+
+  it("knows whether anybody is left of a group", async () => {
+    const child = shell("sleep 1000 >/dev/null 2>&1 & echo $!");
+    const grandchild = Number(await firstLine(child));
+    await child.exited;
+    expect(child.isAlive()).toBe(true);
+    child.kill("SIGKILL");
+    await untilGone(grandchild);
+    await expect.poll(() => child.isAlive(), { timeout: 10_000 }).toBe(false);
+    expect(processes.spawn("/no/such/program", [], { cwd: "/", env }).isAlive()).toBe(false);
+  });
+
+  it("leaves alone what is to outlive it, and does not stay for it", async () => {
+    const source = fileURLToPath(new URL("./node-processes.ts", import.meta.url));
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `import { createNodeProcesses } from ${JSON.stringify(source)};
+          const start = (outlives) => createNodeProcesses().spawn("sh", ["-c", "read -r _; exec sleep 1000"],
+            { cwd: "/", env: { PATH: process.env.PATH }, input: "pipe", outlives });
+          const [stays, goes] = [start(true), start(false)];
+          console.log(stays.pid, goes.pid);
+          goes.closeInput();
+          process.argv.includes("exit") && process.exit();
+          goes.kill("SIGKILL");`,
+        resolveDir: "/",
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      write: false,
+    });
+    for (const mode of ["exit", "end"]) {
+      const owner = processes.spawn(process.execPath, ["--input-type=module", "-", mode], {
+        cwd: "/",
+        env,
+        input: outputFiles[0]?.text ?? "",
+      });
+      const [stays = 0, goes = 0] = (await text(owner.stdout)).trim().split(" ").map(Number);
+      expect(await owner.exited).toEqual({ code: 0, signal: null });
+      await untilGone(goes);
+      expect(processes.isAlive(stays)).toBe(true);
+      process.kill(stays, "SIGKILL");
+      await untilGone(stays);
+    }
   });
 
   it("does not wait for a grandchild that keeps the pipes, silent or talking", async () => {

@@ -30,13 +30,14 @@ function spawnChild(options: Start): ChildProcess {
   const { command, args, clock } = options;
   // Loaded at the first use: most runs of the command never start a process.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const ownGroup = options.ownGroup ?? true;
+  const { ownGroup = true, outlives = false } = options;
+  const said = outlives ? "ignore" : "pipe";
   let child: NodeChild;
   try {
     child = spawn(command, args, {
       cwd: options.cwd,
       env: withoutUndefined(options.env),
-      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [options.input === undefined ? "ignore" : "pipe", said, said],
       detached: ownGroup && process.platform !== "win32",
       windowsHide: true,
     });
@@ -47,7 +48,8 @@ function spawnChild(options: Start): ChildProcess {
   const stdout = createProcessOutput(child.stdout, clock);
   const stderr = createProcessOutput(child.stderr, clock);
   const target = createSignalTarget(child.pid, ownGroup && process.platform !== "win32");
-  takeAlong(target, child);
+  if (outlives) child.unref();
+  else takeAlong(target, child);
   const exited = exitOf({ child, command, cwd: options.cwd, outputs: [stdout, stderr], target });
   feedInput(child, options.input);
   return {
@@ -58,6 +60,7 @@ function spawnChild(options: Start): ChildProcess {
     write: (data) => writeInput(child, data),
     closeInput: () => child.stdin?.end(),
     kill: target.signal,
+    isAlive: target.isAlive,
   };
 }
 
@@ -67,6 +70,7 @@ function withoutUndefined(env: SpawnOptions["env"]): NodeJS.ProcessEnv {
 
 interface SignalTarget {
   signal(signal: NodeJS.Signals): void;
+  isAlive(): boolean;
   /** The process itself has ended; what it left behind in its group can still be signalled. */
   leaderExited(): void;
 }
@@ -97,6 +101,10 @@ function createSignalTarget(pid: number | undefined, group: boolean): SignalTarg
       } catch {
         gone = !canSignal(id);
       }
+    },
+    isAlive() {
+      if (!gone && id !== undefined) gone = !canSignal(id);
+      return !gone;
     },
     leaderExited() {
       gone = !group || id === undefined || !canSignal(id);
@@ -175,5 +183,6 @@ function failedChild(error: unknown, clock: Clock): ChildProcess {
     write: () => Promise.reject(new Error("The process could not be started.")),
     closeInput() {},
     kill() {},
+    isAlive: () => false,
   };
 }

@@ -6,6 +6,7 @@ import { createNodeFiles } from "./node-files.ts";
 import { createNodeNetwork } from "./node-network.ts";
 import { createNodeProcesses } from "./node-processes.ts";
 import { createNodeRandom } from "./node-random.ts";
+import { createNodeSockets } from "./node-sockets.ts";
 
 /** The real world. `env` replaces the environment as a whole, proxy and certificate settings included. */
 export function createNodeWorld(options: { env?: World["env"] } = {}): World {
@@ -16,6 +17,7 @@ export function createNodeWorld(options: { env?: World["env"] } = {}): World {
     files: createNodeFiles(),
     processes: createNodeProcesses(),
     network: createNodeNetwork({ env }),
+    sockets: createNodeSockets(),
     env,
     platform: process.platform,
     homeFolder: homeFolderOf(env),

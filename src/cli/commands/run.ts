@@ -12,6 +12,7 @@ import { createSession } from "../../runtime/create-session.ts";
 import { createModelSource } from "../../runtime/model-source.ts";
 import type { RestoredSession } from "../../runtime/restore-session.ts";
 import type { Session, SessionOptions, Surface } from "../../runtime/session.ts";
+import type { Patience, TimeLimit } from "../../surfaces/headless/await-work.ts";
 import type { SessionChoices } from "../../surfaces/headless/control.ts";
 import { toJsonLine } from "../../surfaces/headless/json-lines.ts";
 import { createReporter, type Reporter } from "../../surfaces/headless/reporter.ts";
@@ -74,6 +75,7 @@ async function runOnSurface(start: Start, opener: Opener, positionals: readonly 
     reporter: reporterFor(start, opener),
     interruption: io.interruption,
     wantsStructuredOutput: request.outputSchema !== undefined,
+    patience: patienceOf(start, opener),
   });
 }
 
@@ -114,12 +116,18 @@ async function streamInput(start: Start, opener: Opener, positionals: readonly s
     interruption: io.interruption,
     wantsStructuredOutput: request.outputSchema !== undefined,
     permissions,
+    patience: patienceOf(start, opener),
   });
+}
+
+function patienceOf({ values, world }: Start, opener: Opener): Patience {
+  return { noWait: values["no-wait"], clock: world.clock, timeLimit: () => opener.timeLimit };
 }
 
 interface Opener {
   open(choices: SessionChoices, surface?: Surface): Promise<Session>;
   readonly model: Model | undefined;
+  readonly timeLimit: TimeLimit | undefined;
   /** When the session is closed: old ones may go. */
   cleanUp(): Promise<void>;
 }
@@ -128,9 +136,13 @@ interface Opener {
 function createOpener({ world, request, values, io, log }: Start): Opener {
   let model: Model | undefined;
   let cleanupPeriodDays: number | undefined;
+  let timeLimit: TimeLimit | undefined;
   return {
     get model() {
       return model;
+    },
+    get timeLimit() {
+      return timeLimit;
     },
     async cleanUp() {
       // Without a model no session was opened.
@@ -147,6 +159,9 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
       const models = createModelSource({ world, settings });
       model = await models.model(choices.model ?? values.model);
       log?.(`model ${model.provider}/${model.id}`);
+      const minutes = values["max-minutes"] ?? settings.budgets?.session?.minutes;
+      if (minutes !== undefined)
+        timeLimit = { minutes, endsAtMs: world.clock.monotonicMs() + minutes * 60_000 };
       const restored = await restore({ world, request });
       for (const note of restored?.notes ?? []) await io.stderr.write(`cadre: ${note}\n`);
       const session = await createOrLetGo(restored, {
@@ -173,6 +188,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         settingsSources: loaded.sources,
         pluginFolders: request.pluginFolders,
         modelNamed: models.model,
+        onProblem: (message) => void io.stderr.write(`cadre: warning: ${message}\n`),
         surface,
       });
       const ofAgents = problemsOfDefinitions({
@@ -226,6 +242,7 @@ function reporterFor(start: Start, opener: Opener): Reporter {
     stderr: start.io.stderr,
     verbose: start.values.verbose,
     context: wireContext(start),
+    clock: start.world.clock,
     version: start.io.version,
     apiKeySource: () => (opener.model?.provider === "anthropic" ? "user" : "none"),
   });

@@ -3,6 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { PermissionMode } from "../../contracts/permission.ts";
 import type { Session } from "../../runtime/session.ts";
 import type { ControlRequest } from "./input-message.ts";
+import { isAtWork } from "./watch-tasks.ts";
 import type { WireMessage } from "./wire-messages.ts";
 
 /** What the other side may still choose before the first message opens the session. */
@@ -25,9 +26,9 @@ export interface ControlState {
   withAgentText: boolean | undefined;
 }
 
-export function answerControl(control: ControlRequest, state: ControlState): WireMessage {
+export async function answerControl(control: ControlRequest, state: ControlState): Promise<WireMessage> {
   try {
-    return reply(control, { subtype: "success", response: act(control.request, state) });
+    return reply(control, { subtype: "success", response: await act(control.request, state) });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return reply(control, { subtype: "error", error: error.message });
@@ -40,7 +41,7 @@ function reply(control: ControlRequest, response: WireMessage): WireMessage {
   return { type: "control_response", response: { request_id: control.request_id, ...response } };
 }
 
-function act(request: ControlRequest["request"], state: ControlState): WireMessage {
+function act(request: ControlRequest["request"], state: ControlState): WireMessage | Promise<WireMessage> {
   switch (request.subtype) {
     case "initialize":
       return initialize(request, state);
@@ -60,6 +61,12 @@ function act(request: ControlRequest["request"], state: ControlState): WireMessa
       beforeStart(state, "the model").model = model ?? undefined;
       return {};
     }
+    case "stop_task":
+      return stopTask(request, state);
+    case "background_tasks":
+      return toBackground(request, state);
+    case "get_task_output":
+      return taskOutput(request, state);
     case "mcp_status":
       return { mcpServers: [] };
     default:
@@ -98,6 +105,55 @@ function setMode(state: ControlState, mode: PermissionMode): void {
       throw new Refusal(messageOf(error));
     }
   }
+}
+
+function stopTask(request: ControlRequest["request"], { session }: ControlState): WireMessage {
+  const id = textField(request, "task_id");
+  const task = session?.tasks.get(id);
+  if (task === undefined) throw new Refusal(`there is no task ${JSON.stringify(id)}`);
+  if (!session?.tasks.stop(id, "stopped by the user"))
+    throw new Refusal(`the task ${id} has ended (${task.status}): there is nothing to stop`);
+  return {};
+}
+
+/** Of one call, or everything that the main agent waits for. */
+function toBackground(request: ControlRequest["request"], { session }: ControlState): WireMessage {
+  const { tool_use_id: toolUseId } = request;
+  if (toolUseId === undefined || toolUseId === null) {
+    for (const task of session?.tasks.list() ?? [])
+      if (task.parentAgentId === undefined) session?.tasks.toBackground(task.id);
+    return {};
+  }
+  const ofCall = session?.tasks.list().filter((task) => task.toolUseId === toolUseId && isAtWork(task)) ?? [];
+  if (ofCall.length === 0)
+    throw new Refusal(`nothing that goes on belongs to the call ${JSON.stringify(toolUseId)}`);
+  const moved = ofCall.filter((task) => session?.tasks.toBackground(task.id));
+  if (moved.length === 0 && !ofCall.some(({ isBackgrounded }) => isBackgrounded))
+    throw new Refusal(`what the call ${toolUseId} has started cannot go on in the background`);
+  return {};
+}
+
+/** Escaped for the wire it must still fit what programs accept as a line. */
+const mostOutputBytes = 128 * 1024;
+
+async function taskOutput(
+  request: ControlRequest["request"],
+  { session }: ControlState,
+): Promise<WireMessage> {
+  const id = textField(request, "task_id");
+  if (session === undefined) throw new Refusal(`there is no task ${JSON.stringify(id)}`);
+  try {
+    const { text, totalBytes, truncated } = await session.taskOutput(id, { maxBytes: mostOutputBytes });
+    return { output: text, total_bytes: totalBytes, truncated };
+  } catch (error) {
+    throw new Refusal(messageOf(error));
+  }
+}
+
+function textField(request: ControlRequest["request"], name: string): string {
+  const value = request[name];
+  if (typeof value !== "string" || value === "") throw new Refusal(`${name} must be a text`);
+  return value;
 }
 
 function beforeStart(state: ControlState, what: string): SessionChoices {

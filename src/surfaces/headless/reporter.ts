@@ -1,18 +1,20 @@
 /** Says what happens in the words of the chosen output format. Standard output holds that and nothing else. */
 import { messageOf } from "../../base/errors.ts";
+import type { Clock } from "../../base/world.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import type { Session } from "../../runtime/session.ts";
-import { createActivityLines } from "../plain/activity-lines.ts";
 import { describeEnd } from "./describe-end.ts";
 import { toJsonLine } from "./json-lines.ts";
 import type { Sink } from "./sink.ts";
+import type { WatchedSession } from "./watch-session.ts";
 import { type WireContext, type WireMessage, wireInit } from "./wire-messages.ts";
 import { type FinishedRun, problemOf, wireFailure, wireResult } from "./wire-result.ts";
-import { createWireRun, type WireRun } from "./wire-run.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
 export interface Reporter {
+  /** Every run has a result of its own; otherwise there is one of all of them. */
+  readonly resultPerRun: boolean;
   /** `withAgentText`: whether a program is told what agents say, beside what they do. Default: it is. */
   runStart(session: Session, options?: { withAgentText?: boolean | undefined }): Promise<void>;
   /** Undefined: there is nothing to wait for. */
@@ -20,6 +22,10 @@ export interface Reporter {
   runEnd(run: FinishedRun): Promise<void>;
   /** Something failed outside of a run. */
   failure(error: unknown): Promise<void>;
+  /** A word to whoever started the command. */
+  remark(message: string): Promise<void>;
+  /** The session is closed: nothing more will be heard. */
+  close(): Promise<void>;
 }
 
 export interface ReporterOptions {
@@ -28,6 +34,7 @@ export interface ReporterOptions {
   readonly stderr: Sink;
   readonly verbose: boolean;
   readonly context: WireContext;
+  readonly clock: Pick<Clock, "setTimer">;
   readonly version: string;
   /** Known once the model is chosen. */
   readonly apiKeySource: () => string;
@@ -35,52 +42,48 @@ export interface ReporterOptions {
 
 export function createReporter(options: ReporterOptions): Reporter {
   const { format, stdout, stderr, context } = options;
-  const lines = createActivityLines();
-  let wire: WireRun | undefined;
   const emit = (message: WireMessage) => stdout.write(toJsonLine(message));
   const ids = () => ({ sessionId: context.sessionId, uuid: context.uuid() });
   /** A reader who left wants to hear no more, as with any other command in a pipe. */
   const complain = async (message: string) => {
     if (!stdout.broken) await stderr.write(`cadre: ${message}\n`);
   };
-
-  const emitAll = async (messages: Iterable<WireMessage>) => {
-    for (const message of messages) await emit(message);
-  };
-  const showAll = async (texts: Iterable<string>) => {
-    for (const text of texts) await stderr.write(`${text}\n`);
-  };
-  /** Nothing stays open beyond its run. */
-  const settle = async () => {
-    await emitAll(wire?.close() ?? []);
-    wire = undefined;
-    if (options.verbose && format !== "stream-json") await showAll(lines.close());
+  let watched: WatchedSession | undefined;
+  /** A session whose activity nobody wants to know of is not listened to. */
+  const watch = async (session: Session, withAgentText: boolean) => {
+    if (watched !== undefined || (format !== "stream-json" && !options.verbose)) return;
+    const { watchSession } = await import("./watch-session.ts");
+    watched = watchSession({ ...options, session, withAgentText });
   };
 
   return {
+    resultPerRun: format === "stream-json",
     async runStart(session, { withAgentText = true } = {}) {
+      await watch(session, withAgentText);
+      await watched?.startRun();
       if (format !== "stream-json") return;
-      wire = createWireRun({ context, withAgentText });
       await session.prepare();
       await emit(
         wireInit({ session, version: options.version, apiKeySource: options.apiKeySource(), context }),
       );
     },
-    event(event) {
-      if (wire !== undefined) return emitAll(wire.messagesOf(event));
-      return options.verbose ? showAll(lines.at(event)) : undefined;
-    },
+    event: (event) => watched?.event(event),
     async runEnd(run) {
-      await settle();
+      await watched?.endRun();
       if (format === "text") await stdout.write(withFinalNewline(textOf(run)));
       else await emit(wireResult(run, ids()));
       const remark = problemOf(run)?.message ?? describeEnd(run.result.end) ?? silence(run);
       if (remark !== undefined) await complain(remark);
     },
     async failure(error) {
-      await settle();
+      await watched?.endRun();
       if (format !== "text") await emit(wireFailure(error, ids()));
       await complain(messageOf(error));
+    },
+    remark: complain,
+    async close() {
+      await watched?.close();
+      watched = undefined;
     },
   };
 }

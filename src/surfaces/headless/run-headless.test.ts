@@ -1,18 +1,21 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CadreError } from "../../base/errors.ts";
+import { createNodeClock } from "../../base/world/node-clock.ts";
 import type { LoopEnd, LoopEvent } from "../../contracts/event.ts";
 import { ModelError } from "../../model/model-error.ts";
 import type { RunResult } from "../../runtime/session.ts";
-import { createScriptedAgent } from "../../testing/scripted-agent.ts";
+import { besideOf, createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
   answerEvents,
   appended,
   createScriptedSession,
   modelEvent,
   type ScriptedRun,
+  type ScriptedSession,
   untilInterrupted,
 } from "../../testing/scripted-session.ts";
+import type { TimeLimit } from "./await-work.ts";
 import { createReporter, type OutputFormat } from "./reporter.ts";
 import { runHeadless } from "./run-headless.ts";
 import { createSink } from "./sink.ts";
@@ -37,10 +40,21 @@ async function run(options: {
   schema?: boolean;
   interruption?: AbortController;
   open?: () => never;
+  /** What happens to the session from outside. */
+  meanwhile?: (session: ScriptedSession) => void;
+  transcriptPath?: string;
+  noWait?: boolean;
+  timeLimit?: TimeLimit;
 }) {
   const stdout = capture(options.terminal);
   const stderr = capture(options.terminal);
-  const session = createScriptedSession(options.script);
+  const { transcriptPath } = options;
+  const session = createScriptedSession(
+    options.script,
+    transcriptPath === undefined ? {} : { transcriptPath },
+  );
+  options.meanwhile?.(session);
+  const clock = createNodeClock();
   let count = 0;
   const controller = options.interruption ?? new AbortController();
   const code = await runHeadless({
@@ -57,11 +71,13 @@ async function run(options: {
         now: () => 0,
         includePartialMessages: options.partial ?? false,
       },
+      clock,
       version: "1.2.3",
       apiKeySource: () => "none",
     }),
     interruption: { signal: controller.signal, exitCode: () => 130 },
     wantsStructuredOutput: options.schema ?? false,
+    patience: { noWait: options.noWait ?? false, clock, timeLimit: () => options.timeLimit },
   });
   const lines = () =>
     stdout
@@ -385,5 +401,215 @@ describe("a run with an agent", () => {
       "task_notification",
       "error_during_execution",
     ]);
+  });
+});
+
+describe("background tasks", () => {
+  /** The first run leaves a task behind; each later one says what it is given. */
+  function withTask(onSecond: Partial<RunResult> = {}): {
+    script: ScriptedRun;
+    meanwhile: (session: ScriptedSession) => void;
+    stopped: string[];
+  } {
+    let current: ScriptedSession | undefined;
+    const stopped: string[] = [];
+    return {
+      stopped,
+      meanwhile: (session) => {
+        current = session;
+      },
+      script: async function* ({ content }) {
+        if (content === undefined) {
+          yield* answerEvents("second");
+          return { text: "second", turns: 3, durationMs: 100, ...onSecond };
+        }
+        const run = current?.tasks.register(
+          { id: "b1", kind: "local_bash", description: "wait", command: "sleep 1", isBackgrounded: true },
+          {
+            stop(reason) {
+              stopped.push(reason);
+              run?.end({ status: "killed" });
+            },
+          },
+        );
+        yield* answerEvents("first");
+        const denial = { toolName: "Bash", toolUseId: "t", input: {} };
+        return { text: "first", permissionDenials: [denial] };
+      },
+    };
+  }
+  const ends = (session: ScriptedSession) => {
+    session.tasks.end("b1", { status: "completed", exitCode: 0 });
+    session.wake();
+  };
+  /** Calls back when the session waits. */
+  const whenWaiting = (scene: ReturnType<typeof withTask>, act: (session: ScriptedSession) => void) => ({
+    script: scene.script,
+    meanwhile(session: ScriptedSession) {
+      scene.meanwhile(session);
+      const { nextWork } = session;
+      let calls = 0;
+      session.nextWork = (signal) => {
+        const waiting = nextWork(signal);
+        if (++calls === 1) queueMicrotask(() => act(session));
+        return waiting;
+      };
+    },
+  });
+
+  it("are waited for, and the last answer is the result", async () => {
+    const { code, stdout, session } = await run(whenWaiting(withTask(), ends));
+    expect([code, stdout]).toEqual([0, "second\n"]);
+    expect(session.submitted).toEqual(["do it", undefined]);
+  });
+
+  it("count in the numbers of the result", async () => {
+    const { lines } = await run({ ...whenWaiting(withTask(), ends), format: "json" });
+    expect(lines()).toMatchObject([
+      {
+        result: "second",
+        num_turns: 4,
+        duration_ms: 112,
+        duration_api_ms: 14,
+        permission_denials: [{ tool_name: "Bash" }],
+      },
+    ]);
+  });
+
+  it("end the wait when none is left, without another run", async () => {
+    const { code, stdout, session } = await run(
+      whenWaiting(withTask(), ({ tasks }) => void tasks.end("b1", { status: "completed" })),
+    );
+    expect([code, stdout]).toEqual([0, "first\n"]);
+    expect(session.submitted).toHaveLength(1);
+  });
+
+  it("leave the last thing that was said, when a later run says nothing", async () => {
+    const { stdout } = await run(whenWaiting(withTask({ text: "" }), ends));
+    expect(stdout).toBe("first\n");
+  });
+
+  it("are stopped by an interrupt, which ends the wait", async () => {
+    const scene = withTask();
+    const interruption = new AbortController();
+    const { code, stdout, stderr } = await run({
+      ...whenWaiting(scene, () => interruption.abort()),
+      interruption,
+      transcriptPath: "/t.jsonl",
+    });
+    expect([code, stdout]).toEqual([130, "first\n"]);
+    expect(scene.stopped).toHaveLength(1);
+    expect(stderr).toContain("Interrupted: while waiting for background tasks\n");
+    expect(stderr).toContain(
+      "1 background task was still at work and had to stop. To go on: cadre --resume 1",
+    );
+  });
+
+  it("are not waited for when told so, and it is said what became of them", async () => {
+    const scene = withTask();
+    const { code, stdout, stderr } = await run({
+      script: scene.script,
+      meanwhile: scene.meanwhile,
+      noWait: true,
+    });
+    expect([code, stdout]).toEqual([0, "first\n"]);
+    expect(stderr).toBe("cadre: 1 background task was still at work and had to stop.\n");
+    expect(scene.stopped).toHaveLength(1);
+  });
+
+  it("are waited for as long as the session may take", async () => {
+    const scene = withTask();
+    const { code, stderr, lines } = await run({
+      ...whenWaiting(scene, () => {}),
+      format: "json",
+      timeLimit: { minutes: 1, endsAtMs: 0 },
+    });
+    expect(code).toBe(1);
+    expect(lines()).toMatchObject([{ is_error: true, terminal_reason: "budget_exhausted" }]);
+    expect(stderr).toContain(
+      "The time budget of the session is used up: 1 minute. Raise it with --max-minutes.",
+    );
+    expect(scene.stopped).toHaveLength(1);
+  });
+
+  it("are not waited for after a run that failed", async () => {
+    const end: LoopEnd = { reason: "max_turns", limit: 3 };
+    const scene = withTask({ end });
+    const { code, stderr } = await run(
+      whenWaiting(scene, (session) => {
+        session.tasks.register(
+          { id: "b2", kind: "local_bash", description: "more", isBackgrounded: true },
+          { stop: (reason) => void scene.stopped.push(reason) },
+        );
+        ends(session);
+      }),
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain("the limit of 3 turns");
+    expect(scene.stopped).toHaveLength(1);
+  });
+
+  it("have a result of their own for every run in stream-json, and are told as ended", async () => {
+    const { lines } = await run({ ...whenWaiting(withTask(), ends), format: "stream-json" });
+    const kinds = lines().map(({ type, subtype }) => (type === "system" ? subtype : type));
+    expect(kinds).toEqual([
+      "init",
+      "assistant",
+      "background_tasks_changed",
+      "task_started",
+      "result",
+      "background_tasks_changed",
+      "task_updated",
+      "task_notification",
+      "init",
+      "assistant",
+      "result",
+    ]);
+    const results = lines().filter(({ type }) => type === "result");
+    expect(results.map(({ result }) => result)).toEqual(["first", "second"]);
+  });
+
+  it("are told as stopped when the command ends before them", async () => {
+    const scene = withTask();
+    const { lines } = await run({
+      script: scene.script,
+      meanwhile: scene.meanwhile,
+      format: "stream-json",
+      noWait: true,
+    });
+    expect(lines().at(-1)).toMatchObject({ subtype: "task_notification", task_id: "b1", status: "stopped" });
+  });
+
+  it("have lines on standard error when asked", async () => {
+    const agent = createScriptedAgent("a");
+    const { stderr } = await run({
+      ...whenWaiting(withTask(), (session) => {
+        session.tell(besideOf(agent.start));
+        session.tell(besideOf(agent.end()));
+        ends(session);
+      }),
+      verbose: true,
+    });
+    expect(stderr).toBe(
+      [
+        "* Agent Explore: task of a ... in the background",
+        "* Agent Explore (background): task of a: done (12 calls, 8,310 tokens, 4.2 s)",
+        "* Bash sleep 1 (background): exit 0 (0.0 s)",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("keep the answer that fits the schema, when a later run has none", async () => {
+    const scene = withTask();
+    const withOutput: ScriptedRun = async function* (options) {
+      const result = yield* scene.script(options);
+      return options.content === undefined ? result : { ...result, structuredOutput: { fits: true } };
+    };
+    const { code, stdout } = await run({
+      ...whenWaiting({ ...scene, script: withOutput }, ends),
+      schema: true,
+    });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { fits: true }]);
   });
 });

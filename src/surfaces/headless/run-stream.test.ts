@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Channel, createChannel } from "../../base/channel.ts";
 import { CadreError } from "../../base/errors.ts";
+import { createNodeClock } from "../../base/world/node-clock.ts";
+import { noUsage } from "../../contracts/usage.ts";
 import type { Verdict } from "../../permissions/broker.ts";
 import type { Session } from "../../runtime/session.ts";
-import { createScriptedAgent } from "../../testing/scripted-agent.ts";
+import { besideOf, createScriptedAgent } from "../../testing/scripted-agent.ts";
 import {
   answerEvents,
   createScriptedSession,
@@ -17,7 +19,11 @@ import { runStream } from "./run-stream.ts";
 import type { WireMessage } from "./wire-messages.ts";
 
 /** A program on the other side: writes lines, and can wait for what it is told. */
-function start(script: ScriptedRun, options: { open?: () => never; permissions?: boolean } = {}) {
+function start(
+  script: ScriptedRun,
+  options: { open?: () => never; permissions?: boolean; noWait?: boolean } = {},
+) {
+  const clock = createNodeClock();
   const input: Channel<string> = createChannel<string>();
   const said: WireMessage[] = [];
   const complaints: string[] = [];
@@ -51,16 +57,20 @@ function start(script: ScriptedRun, options: { open?: () => never; permissions?:
     context,
     reporter: createReporter({
       format: "stream-json",
-      stdout: sinkTo((text) => void emit(JSON.parse(text) as WireMessage)),
+      stdout: sinkTo((text) => {
+        for (const line of text.trimEnd().split("\n")) void emit(JSON.parse(line) as WireMessage);
+      }),
       stderr: sinkTo((text) => complaints.push(text)),
       verbose: false,
       context,
+      clock,
       version: "1",
       apiKeySource: () => "none",
     }),
     interruption: { signal: interruption.signal, exitCode: () => 130 },
     wantsStructuredOutput: false,
     permissions: bridge,
+    patience: { noWait: options.noWait ?? false, clock, timeLimit: () => undefined },
   });
   return {
     say: (value: unknown) => input.push(`${typeof value === "string" ? value : JSON.stringify(value)}\n`),
@@ -422,5 +432,191 @@ describe("permission over the control channel", () => {
     expect(sent.at(-1)).toEqual({ type: "control_cancel_request", request_id: id });
     bridge.accept({ subtype: "success", request_id: id, response: { behavior: "allow" } });
     expect(session.permissions.waiting).toEqual([]);
+  });
+});
+
+describe("background tasks", () => {
+  const states = (said: WireMessage[]) =>
+    said.flatMap((message) => (message.subtype === "session_state_changed" ? [message.state] : []));
+  const isResult = (message: WireMessage) => message.type === "result";
+  const isIdle = (message: WireMessage) => message.state === "idle";
+  const says: ScriptedRun = async function* ({ content }) {
+    const text = content === undefined ? "what came" : String(content);
+    yield* answerEvents(text);
+    return { text };
+  };
+  const handle = { stop() {} };
+  const shell = { id: "b1", kind: "local_bash", description: "serve", isBackgrounded: true };
+  const agent = {
+    id: "a",
+    kind: "local_agent",
+    description: "task of a",
+    toolUseId: "call-a",
+    isBackgrounded: true,
+    agent: {
+      agentType: "Explore",
+      prompt: "Do a.",
+      depth: 1,
+      progress: { toolUses: 0, usage: noUsage, lastActivities: [] },
+    },
+  };
+
+  it("start a run by themselves when no other goes on, with a result of its own", async () => {
+    const program = start(says);
+    program.say(user("one"));
+    await program.hears(isIdle);
+    const run = program.session.tasks.register(agent, handle);
+    run.end({ status: "completed" });
+    program.session.wake();
+    await program.hears((message) => message.result === "what came");
+    program.end();
+    expect(await program.exit).toBe(0);
+    expect(program.session.submitted).toEqual(["one", undefined]);
+    expect(program.said.filter(({ subtype }) => subtype === "init")).toHaveLength(2);
+  });
+
+  it("that are agents keep the session from being idle, commands do not", async () => {
+    const program = start(says);
+    program.session.tasks.register(shell, handle);
+    const run = program.session.tasks.register(agent, handle);
+    program.say(user("one"));
+    await program.hears(isResult);
+    await new Promise(setImmediate);
+    expect(states(program.said)).toEqual(["running"]);
+    run.end({ status: "completed" });
+    program.session.wake();
+    await program.hears(isIdle);
+    expect(results(program.said)).toHaveLength(2);
+    expect(states(program.said)).toEqual(["running", "idle"]);
+    program.session.tasks.end("b1", { status: "completed" });
+    program.end();
+    await program.exit;
+    expect(states(program.said)).toEqual(["running", "idle"]);
+  });
+
+  it("are waited for when the input has ended", async () => {
+    const program = start(says);
+    const run = program.session.tasks.register(agent, handle);
+    program.say(user("one"));
+    program.end();
+    await program.hears(isResult);
+    await new Promise(setImmediate);
+    expect(program.session.closed).toBe(false);
+    program.session.tell(besideOf(createScriptedAgent("a").start));
+    program.session.tell(besideOf(createScriptedAgent("a").end()));
+    run.end({ status: "completed" });
+    program.session.wake();
+    expect(await program.exit).toBe(0);
+    expect(results(program.said).map(({ result }) => result)).toEqual(["one", "what came"]);
+    expect(program.said.at(-1)).toMatchObject({ state: "idle" });
+    expect(program.said.filter(({ subtype }) => subtype === "task_notification")).toHaveLength(1);
+  });
+
+  it("are stopped at the end of the input when told not to wait", async () => {
+    const program = start(says, { noWait: true });
+    const stopped: string[] = [];
+    program.session.tasks.register(shell, { stop: (reason) => void stopped.push(reason) });
+    program.say(user("one"));
+    program.end();
+    expect(await program.exit).toBe(0);
+    expect(stopped).toHaveLength(1);
+    expect(program.complaints.join("")).toContain("1 background task was still at work");
+  });
+
+  it("are stopped by a signal that comes while they are waited for", async () => {
+    const program = start(says);
+    const stopped: string[] = [];
+    program.session.tasks.register(shell, { stop: (reason) => void stopped.push(reason) });
+    program.say(user("one"));
+    program.end();
+    await program.hears(isResult);
+    program.interruption.abort();
+    expect(await program.exit).toBe(130);
+    expect(stopped).toHaveLength(1);
+  });
+
+  it("whose run fails do not start it over and over", async () => {
+    const program = start(async function* ({ content }) {
+      yield { type: "turn-start", turn: 1 };
+      if (content !== undefined) return {};
+      // As a session whose disk is full: what waits stays where it is.
+      program.session.wake();
+      throw new CadreError({ code: "journal-unwritable", message: "the disk is full" });
+    });
+    program.say(user("one"));
+    await program.hears(isIdle);
+    program.session.tasks.register(shell, handle);
+    program.session.wake();
+    await program.hears((message) => message.is_error === true);
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    program.end();
+    expect(await program.exit).toBe(2);
+    expect(program.session.submitted).toEqual(["one", undefined]);
+  });
+
+  it("are stopped, moved and read by control requests", async () => {
+    const program = start(says);
+    const done: string[] = [];
+    const { tasks } = program.session;
+    tasks.register(shell, { stop: () => void done.push("stop b1") });
+    tasks.register(
+      { ...agent, isBackgrounded: false },
+      { stop() {}, toBackground: () => void done.push("move a") },
+    );
+    tasks.register(
+      { ...agent, id: "below", toolUseId: "call-below", parentAgentId: "a", isBackgrounded: false },
+      { stop() {}, toBackground: () => void done.push("move below") },
+    );
+    program.say(user("one"));
+    await program.hears(isResult);
+    program.say(control("1", { subtype: "stop_task", task_id: "b1" }));
+    program.say(control("2", { subtype: "background_tasks" }));
+    program.say(control("3", { subtype: "background_tasks", tool_use_id: "call-below" }));
+    program.say(control("4", { subtype: "get_task_output", task_id: "b1" }));
+    expect(await program.hears(replyTo("4"))).toMatchObject({
+      response: {
+        subtype: "success",
+        response: { output: "what b1 wrote", total_bytes: 13, truncated: false },
+      },
+    });
+    expect(done).toEqual(["stop b1", "move a", "move below"]);
+    for (const id of ["1", "2", "3"])
+      expect(await program.hears(replyTo(id))).toMatchObject({
+        response: { subtype: "success", response: {} },
+      });
+    for (const { id } of tasks.list()) tasks.end(id, { status: "completed" });
+    program.end();
+    await program.exit;
+  });
+
+  it("that are not there, or have ended, are refused by name", async () => {
+    const program = start(says);
+    program.say(control("early", { subtype: "get_task_output", task_id: "x1" }));
+    program.say(user("one"));
+    await program.hears(isResult);
+    program.session.tasks.register(shell, handle).end({ status: "failed" });
+    program.session.tasks.register({ ...agent, isBackgrounded: false }, handle);
+    program.say(control("stop", { subtype: "stop_task", task_id: "x1" }));
+    program.say(control("late", { subtype: "stop_task", task_id: "b1" }));
+    program.say(control("move", { subtype: "background_tasks", tool_use_id: "call-x" }));
+    program.say(control("fixed", { subtype: "background_tasks", tool_use_id: "call-a" }));
+    program.say(control("read", { subtype: "get_task_output", task_id: "x1" }));
+    program.say(control("none", { subtype: "stop_task" }));
+    const errors: Record<string, RegExp> = {
+      early: /no task "x1"/,
+      stop: /no task "x1"/,
+      late: /b1 has ended \(failed\)/,
+      move: /call-x/,
+      fixed: /call-a .* cannot/,
+      read: /no task x1/,
+      none: /task_id must be a text/,
+    };
+    for (const [id, error] of Object.entries(errors))
+      expect(await program.hears(replyTo(id))).toMatchObject({
+        response: { subtype: "error", error: expect.stringMatching(error) },
+      });
+    program.end();
+    await program.exit;
   });
 });

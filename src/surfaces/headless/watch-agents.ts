@@ -1,6 +1,16 @@
-/** Takes the events of a run apart: whose each of them is, and when an agent began and ended, each exactly once. */
-import { type AgentActivity, agentActivityOf, type LoopEvent } from "../../contracts/event.ts";
+/**
+ * Takes apart what a session tells: whose each event is, and when an agent began and ended, each exactly once. Agents
+ * that somebody waits for tell it in the events of the run, those in the background beside them; an agent can move
+ * from the one to the other at any moment.
+ */
+import {
+  type AgentActivity,
+  agentActivityOf,
+  type BackgroundActivity,
+  type LoopEvent,
+} from "../../contracts/event.ts";
 import { toolUsesOf } from "../../contracts/message-content.ts";
+import type { ReceiptSummary } from "../../contracts/receipt.ts";
 import { totalTokensOf } from "../../contracts/usage.ts";
 
 /** An agent that a call of the main agent, or of another agent, has started. */
@@ -11,10 +21,12 @@ export interface WatchedAgent {
   readonly depth: number;
   /** It goes on from an earlier run. */
   readonly resumed: boolean;
-  /** The call that started it. */
-  readonly toolUseId: string;
+  /** The call that started it; absent when the runtime itself did. */
+  readonly toolUseId: string | undefined;
   /** Absent: the main agent started it. */
   readonly parent: WatchedAgent | undefined;
+  /** Nobody waits for it. */
+  readonly inBackground: boolean;
   readonly toolUses: number;
   /** Its own and those of the agents below it. */
   readonly tokens: number;
@@ -41,30 +53,147 @@ export type Moment =
       toolUses: number;
       /** Absent: it never said how it ended. */
       durationMs: number | undefined;
+      receipt: ReceiptSummary | undefined;
     }
-  /** Its call has ended, and it goes on without anybody waiting. */
+  /** It goes on, and nobody waits for it any longer. */
   | { type: "agent-leave"; agent: WatchedAgent };
 
 export interface AgentWatch {
+  /** An event of a run of the main agent. */
   see(event: LoopEvent): Moment[];
-  /** The run is over, and with it whatever has not said so. */
+  seeBeside(activity: BackgroundActivity): Moment[];
+  /** The run is over, and with it whatever it waited for and has not said so. */
+  endRun(): Moment[];
+  /** Nothing will be heard any more. */
   close(): Moment[];
 }
 
-export function createAgentWatch(): AgentWatch {
+export function createAgentWatch(
+  options: {
+    /** Whether an agent that only begins is in the background already. Default: it is not. */
+    isBackgrounded?: (agentId: string) => boolean;
+  } = {},
+): AgentWatch {
+  const { isBackgrounded = () => false } = options;
   const main = createNode(undefined);
+  /** Those at work. */
+  const byId = new Map<string, Node>();
+
+  function momentsOf(event: LoopEvent, owner: Node): Moment[] {
+    const activity = agentActivityOf(event);
+    if (activity === undefined) return momentsOfOwn(event, owner);
+    if (activity.type === "agent-start")
+      return [start(activity, owner, activity.inBackground === true || isBackgrounded(activity.agentId))];
+    const node = owner.byCall
+      .get(activity.toolUseId)
+      ?.find(({ agent, ended }) => agent?.id === activity.agentId && !ended);
+    // Before its start and after its end an agent has nothing to say.
+    if (node === undefined) return [];
+    return activity.type === "agent-event" ? momentsOf(activity.event, node) : end(node, activity);
+  }
+
+  function momentsOfOwn(event: LoopEvent, owner: Node): Moment[] {
+    count(event, owner);
+    const moment: Moment = { type: "event", agent: owner.agent, event, started: [] };
+    if (event.type === "response-discard") return [...endBelow(owner), moment];
+    const nodes = event.type === "call-end" ? owner.byCall.get(event.call.id) : undefined;
+    if (event.type !== "call-end" || nodes === undefined) return [moment];
+    owner.byCall.delete(event.call.id);
+    const status = event.result.is_error === true ? "failed" : "completed";
+    const launched = wasLaunched(event.output);
+    const rest = nodes.flatMap((node) => {
+      if (launched) return leave(node);
+      return node.agent?.inBackground === true ? [] : end(node, { status });
+    });
+    return [...rest, { ...moment, started: nodes.flatMap(({ agent }) => agent ?? []) }];
+  }
+
+  function start(activity: AgentStart, owner: Node, inBackground: boolean): Moment {
+    const { agentId: id, agentType: type, description, prompt, depth, resumed, toolUseId } = activity;
+    const agent: WatchedAgent = {
+      id,
+      type,
+      description,
+      depth,
+      resumed,
+      toolUseId,
+      parent: owner.agent,
+      inBackground,
+      toolUses: 0,
+      tokens: 0,
+      lastToolName: undefined,
+    };
+    const node = createNode(agent, owner);
+    byId.set(id, node);
+    if (toolUseId !== undefined) {
+      const siblings = owner.byCall.get(toolUseId);
+      if (siblings === undefined) owner.byCall.set(toolUseId, [node]);
+      else siblings.push(node);
+    }
+    return { type: "agent-start", agent, prompt };
+  }
+
+  /** Told once, by whatever is heard of it first: the end of its call, or what it does beside the run. */
+  function leave(node: Node): Moment[] {
+    const { agent } = node;
+    if (agent === undefined || node.ended || agent.inBackground) return [];
+    agent.inBackground = true;
+    return [{ type: "agent-leave", agent }];
+  }
+
+  /** The agents below it that it waited for end before it; others go on. */
+  function end(node: Node, ending: Ending): Moment[] {
+    const { agent } = node;
+    if (agent === undefined || node.ended) return [];
+    node.ended = true;
+    if (byId.get(agent.id) === node) byId.delete(agent.id);
+    const { status, totalTokens = agent.tokens, toolUses = agent.toolUses, durationMs, receipt } = ending;
+    return [
+      ...endBelow(node),
+      { type: "agent-end", agent, status, totalTokens, toolUses, durationMs, receipt },
+    ];
+  }
+
+  function endBelow(owner: Node): Moment[] {
+    const nodes = [...owner.byCall.values()].flat();
+    owner.byCall.clear();
+    return nodes.flatMap((node) =>
+      node.agent?.inBackground === true ? [] : end(node, { status: "killed" }),
+    );
+  }
+
   return {
     see: (event) => momentsOf(event, main),
-    close: () => endAll(main, "killed"),
+    seeBeside({ activity, toolUseId, parentAgentId }) {
+      const node = byId.get(activity.agentId);
+      if (activity.type === "agent-start") {
+        if (node !== undefined) return leave(node);
+        const owner = (parentAgentId === undefined ? undefined : byId.get(parentAgentId)) ?? main;
+        return [start({ ...activity, toolUseId }, owner, true)];
+      }
+      if (node === undefined) return [];
+      const left = leave(node);
+      return [
+        ...left,
+        ...(activity.type === "agent-event" ? momentsOf(activity.event, node) : end(node, activity)),
+      ];
+    },
+    endRun: () => endBelow(main),
+    close: () => [
+      ...endBelow(main),
+      ...[...byId.values()].reverse().flatMap((node) => end(node, { status: "killed" })),
+    ],
   };
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+type AgentStart = Extract<AgentActivity, { type: "agent-start" }> & { toolUseId: string | undefined };
 
 /** The main agent or another, with what it has started. Call ids are unique only within one conversation. */
 interface Node {
   readonly agent: Mutable<WatchedAgent> | undefined;
   readonly parent: Node | undefined;
+  /** Calls that have not ended. */
   readonly byCall: Map<string, Node[]>;
   ended: boolean;
 }
@@ -73,77 +202,12 @@ function createNode(agent: Mutable<WatchedAgent> | undefined, parent?: Node): No
   return { agent, parent, byCall: new Map(), ended: false };
 }
 
-function momentsOf(event: LoopEvent, owner: Node): Moment[] {
-  const activity = agentActivityOf(event);
-  if (activity === undefined) return momentsOfOwn(event, owner);
-  if (activity.type === "agent-start") return [start(activity, owner)];
-  const node = owner.byCall
-    .get(activity.toolUseId)
-    ?.find(({ agent, ended }) => agent?.id === activity.agentId && !ended);
-  // Before its start and after its end an agent has nothing to say.
-  if (node === undefined) return [];
-  return activity.type === "agent-event" ? momentsOf(activity.event, node) : end(node, activity);
-}
-
-function momentsOfOwn(event: LoopEvent, owner: Node): Moment[] {
-  count(event, owner);
-  const moment: Moment = { type: "event", agent: owner.agent, event, started: [] };
-  if (event.type === "response-discard") return [...endAll(owner, "killed"), moment];
-  const nodes = event.type === "call-end" ? owner.byCall.get(event.call.id) : undefined;
-  if (event.type !== "call-end" || nodes === undefined) return [moment];
-  owner.byCall.delete(event.call.id);
-  const status = event.result.is_error === true ? "failed" : "completed";
-  const rest = wasLaunched(event.output)
-    ? nodes.flatMap(({ agent, ended }): Moment[] =>
-        agent === undefined || ended ? [] : [{ type: "agent-leave", agent }],
-      )
-    : nodes.flatMap((node) => end(node, { status }));
-  return [...rest, { ...moment, started: nodes.flatMap(({ agent }) => agent ?? []) }];
-}
-
-function start(
-  activity: Extract<AgentActivity, { type: "agent-start" }> & { toolUseId: string },
-  owner: Node,
-): Moment {
-  const { agentId: id, agentType: type, description, prompt, depth, resumed, toolUseId } = activity;
-  const agent: WatchedAgent = {
-    id,
-    type,
-    description,
-    depth,
-    resumed,
-    toolUseId,
-    parent: owner.agent,
-    toolUses: 0,
-    tokens: 0,
-    lastToolName: undefined,
-  };
-  const siblings = owner.byCall.get(toolUseId);
-  if (siblings === undefined) owner.byCall.set(toolUseId, [createNode(agent, owner)]);
-  else siblings.push(createNode(agent, owner));
-  return { type: "agent-start", agent, prompt };
-}
-
 interface Ending {
   readonly status: AgentEndStatus;
   readonly totalTokens?: number;
   readonly toolUses?: number;
   readonly durationMs?: number;
-}
-
-/** The agents below it end before it. */
-function end(node: Node, ending: Ending): Moment[] {
-  const { agent } = node;
-  if (agent === undefined || node.ended) return [];
-  node.ended = true;
-  const { status, totalTokens = agent.tokens, toolUses = agent.toolUses, durationMs } = ending;
-  return [...endAll(node, "killed"), { type: "agent-end", agent, status, totalTokens, toolUses, durationMs }];
-}
-
-function endAll(owner: Node, status: AgentEndStatus): Moment[] {
-  const nodes = [...owner.byCall.values()].flat();
-  owner.byCall.clear();
-  return nodes.flatMap((node) => end(node, { status }));
+  readonly receipt?: ReceiptSummary | undefined;
 }
 
 function count(event: LoopEvent, owner: Node): void {

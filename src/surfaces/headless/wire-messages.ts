@@ -101,7 +101,7 @@ function wireShared(event: LoopEvent, { context, agent }: Frame): WireMessage[] 
           retry_delay_ms: event.delayMs,
           error_status: null,
           error: event.reason,
-          ...(agent && { parent_tool_use_id: agent.toolUseId, agent_id: agent.id }),
+          ...(agent && { parent_tool_use_id: agent.toolUseId ?? null, agent_id: agent.id }),
         }),
       ];
     case "call-denied":
@@ -111,7 +111,7 @@ function wireShared(event: LoopEvent, { context, agent }: Frame): WireMessage[] 
           tool_use_id: event.call.id,
           decision_reason: event.reason,
           message: event.reason,
-          ...(agent && { parent_tool_use_id: agent.toolUseId, agent_id: agent.id }),
+          ...(agent && { parent_tool_use_id: agent.toolUseId ?? null, agent_id: agent.id }),
         }),
       ];
     default:

@@ -1,4 +1,6 @@
-/** An agent's start, progress and end, as the `system` objects of stream-json. Its task id is its agent id. */
+/** Tasks as the objects of stream-json. The task id of an agent is its agent id. */
+import type { Task } from "../../contracts/task.ts";
+import { totalTokensOf } from "../../contracts/usage.ts";
 import type { Moment, WatchedAgent } from "./watch-agents.ts";
 import { systemMessage, type WireContext, type WireMessage } from "./wire-messages.ts";
 
@@ -6,7 +8,7 @@ export function wireTaskStarted(agent: WatchedAgent, prompt: string, context: Wi
   return systemMessage(context, "task_started", {
     ...subjectOf(agent),
     task_type: "local_agent",
-    is_backgrounded: false,
+    is_backgrounded: agent.inBackground,
     spawn_depth: agent.depth,
     ...(agent.parent && { parent_task_id: agent.parent.id }),
     prompt,
@@ -21,6 +23,23 @@ export function wireTaskProgress(agent: WatchedAgent, durationMs: number, contex
   });
 }
 
+export function wireTaskStalled(task: Task, context: WireContext): WireMessage {
+  const { id, description, toolUseId, agent, startedAt } = task;
+  return systemMessage(context, "task_progress", {
+    task_id: id,
+    ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
+    description,
+    ...(agent && { subagent_type: agent.agentType }),
+    usage: {
+      total_tokens: agent === undefined ? 0 : totalTokensOf(agent.progress.usage),
+      tool_uses: agent?.progress.toolUses ?? 0,
+      duration_ms: Math.round(context.now() - startedAt),
+    },
+    summary: "Stalled: nothing has happened in it for a while.",
+    state: "stalled",
+  });
+}
+
 /** Nobody waits for it any longer; it goes on. */
 export function wireTaskBackgrounded(agent: WatchedAgent, context: WireContext): WireMessage {
   return systemMessage(context, "task_updated", { task_id: agent.id, patch: { is_backgrounded: true } });
@@ -28,29 +47,75 @@ export function wireTaskBackgrounded(agent: WatchedAgent, context: WireContext):
 
 export function wireTaskEnded(
   end: Extract<Moment, { type: "agent-end" }>,
-  durationMs: number,
+  { durationMs, outputFile = "" }: { durationMs: number; outputFile?: string | undefined },
   context: WireContext,
 ): WireMessage[] {
-  const { agent, status, totalTokens, toolUses } = end;
-  const ended = status === "killed" ? "stopped" : status;
+  const { agent, status, totalTokens, toolUses, receipt } = end;
+  const ended = wireStatus(status);
   return [
     systemMessage(context, "task_updated", { task_id: agent.id, patch: { status, end_time: context.now() } }),
     systemMessage(context, "task_notification", {
       task_id: agent.id,
-      tool_use_id: agent.toolUseId,
+      ...(agent.toolUseId !== undefined && { tool_use_id: agent.toolUseId }),
       status: ended,
-      // What it said is the result of its call, which follows.
-      output_file: "",
+      // Without one, what it said is the result of its call, which follows.
+      output_file: outputFile,
       summary: `${agent.description}: ${ended}`,
       usage: { total_tokens: totalTokens, tool_uses: toolUses, duration_ms: Math.round(durationMs) },
+      ...(receipt && { receipt }),
     }),
   ];
+}
+
+/** Something other than an agent goes on in the background. */
+export function wireOtherTaskStarted(task: Task, context: WireContext): WireMessage {
+  return systemMessage(context, "task_started", { ...taskFields(task), is_backgrounded: true });
+}
+
+export function wireOtherTaskEnded(task: Task, context: WireContext): WireMessage[] {
+  const { id, status, toolUseId, description, error } = task;
+  const endedAt = task.endedAt ?? context.now();
+  const ended = wireStatus(status);
+  const exit = typeof task.exitCode === "number" ? ` (exit code ${task.exitCode})` : "";
+  return [
+    systemMessage(context, "task_updated", {
+      task_id: id,
+      patch: { status, end_time: endedAt, ...(error !== undefined && { error }) },
+    }),
+    systemMessage(context, "task_notification", {
+      task_id: id,
+      ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
+      status: ended,
+      output_file: task.outputFile ?? "",
+      summary: `${description}: ${ended}${exit}`,
+      usage: { total_tokens: 0, tool_uses: 0, duration_ms: Math.round(endedAt - task.startedAt) },
+    }),
+  ];
+}
+
+export function wireBackgroundTasks(tasks: readonly Task[], context: WireContext): WireMessage {
+  return systemMessage(context, "background_tasks_changed", { tasks: tasks.map(taskFields) });
+}
+
+function taskFields({ id, kind, description, toolUseId, parentAgentId, agent }: Task): WireMessage {
+  return {
+    task_id: id,
+    task_type: kind,
+    description,
+    ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
+    ...(agent && { subagent_type: agent.agentType }),
+    ...(parentAgentId !== undefined && { parent_task_id: parentAgentId }),
+  };
+}
+
+function wireStatus(status: Task["status"]): string {
+  return status === "killed" ? "stopped" : status;
 }
 
 function subjectOf(agent: WatchedAgent): WireMessage {
   return {
     task_id: agent.id,
-    tool_use_id: agent.toolUseId,
+    ...(agent.toolUseId !== undefined && { tool_use_id: agent.toolUseId }),
     description: agent.description,
     subagent_type: agent.type,
   };

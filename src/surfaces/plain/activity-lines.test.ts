@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../contracts/event.ts";
 import { noUsage } from "../../contracts/usage.ts";
-import { createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
+import { besideOf, createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
 import { createActivityLines } from "./activity-lines.ts";
 
 const turnEnd: LoopEvent = { type: "turn-end", turn: 1, usage: noUsage, modelMs: 1 };
@@ -253,7 +253,7 @@ describe("lines of agents", () => {
   it("leave none open when the run is over", () => {
     const lines = createActivityLines();
     for (const { start } of crowd(2)) lines.at(start);
-    expect(lines.close()).toEqual([
+    expect(lines.endRun()).toEqual([
       "! Agent Explore: stopped (0 calls, 0 tokens)",
       "! Agent Explore 2: stopped (0 calls, 0 tokens)",
     ]);
@@ -276,5 +276,85 @@ describe("lines of agents", () => {
       expect(widest(lines)).toBeLessThanOrEqual(79);
       expect(lines.at(count === 2 ? -1 : -2)).toMatch(new RegExp(` ${count}: done`));
     }
+  });
+});
+
+describe("lines of agents in the background", () => {
+  const read = { name: "Read", input: { file_path: "a.ts" } };
+  const launched = { output: { status: "async_launched" } };
+
+  function watched() {
+    const lines = createActivityLines({ folder: "/p" });
+    const told: string[] = [];
+    return {
+      told,
+      lines,
+      at: (...events: LoopEvent[]) => told.push(...events.flatMap((event) => lines.at(event))),
+      beside: (...events: LoopEvent[]) =>
+        told.push(...events.flatMap((event) => lines.beside(besideOf(event)))),
+    };
+  }
+
+  it("are one at the start, one at the end, and what it did", () => {
+    const agent = createScriptedAgent("a", { description: "find the\nparser" });
+    const { told, at, beside, lines } = watched();
+    const receipt = {
+      calls: 2,
+      failed: 0,
+      denied: 0,
+      files: [{ path: "/p/src/a.ts", before: "1", after: "2" }],
+      commands: [{ command: "npm test", exitCode: 1 }],
+    };
+    beside(agent.start);
+    at(agent.callEnd("It runs.", launched));
+    expect(lines.endRun()).toEqual([]);
+    beside(...agent.turn(read), agent.end({ receipt }));
+    expect(told).toEqual([
+      "* Agent Explore: find the parser ... in the background",
+      "* Agent Explore (background): find the...: done (12 calls, 8,310 tokens, 4.2 s)",
+      "  changed src/a.ts",
+      "  ran npm test: exit 1",
+    ]);
+  });
+
+  it("say that it has moved, and then only how it ended", () => {
+    const agent = createScriptedAgent("a");
+    const { told, at, beside, lines } = watched();
+    at(agent.start, ...agent.turn(read), agent.callEnd("It runs.", launched));
+    beside(...agent.turn(read), agent.end({ status: "failed" }));
+    expect(told).toEqual([
+      "* Agent Explore: task of a ...",
+      "  Explore: Read a.ts (1 line)",
+      "* Agent Explore: goes on in the background",
+      "! Agent Explore (background): failed (12 calls, 8,310 tokens, 4.2 s)",
+    ]);
+    expect(lines.close()).toEqual([]);
+  });
+
+  it("leave the calls of others to be told as before", () => {
+    const away = createScriptedAgent("away");
+    const here = createScriptedAgent("here");
+    const { told, at, beside } = watched();
+    beside(away.start);
+    at(here.start, ...here.turn(read), here.end());
+    expect(told.slice(1)).toEqual([
+      "* Agent Explore 2: task of here ...",
+      "  Explore 2: Read a.ts (1 line)",
+      "* Agent Explore 2: done (12 calls, 8,310 tokens, 4.2 s)",
+    ]);
+  });
+
+  it("are only those of the ends when many are there", () => {
+    const agents = Array.from({ length: 6 }, (_, index) => createScriptedAgent(`a${index}`));
+    const { told, beside } = watched();
+    beside(...agents.map(({ start }) => start), ...agents.map((agent) => agent.end()));
+    expect(told).toHaveLength(3 + 1 + 6);
+    expect(told[3]).toBe("(more than 3 agents in the background: each is told of when it ends)");
+  });
+
+  it("tell what is stopped with the session", () => {
+    const { beside, lines } = watched();
+    beside(createScriptedAgent("a").start);
+    expect(lines.close()).toEqual(["! Agent Explore (background): task of a: stopped (0 calls, 0 tokens)"]);
   });
 });

@@ -1,23 +1,40 @@
-/** What a run does as plain lines, in ASCII but for what stands in them. */
-import type { LoopEvent } from "../../contracts/event.ts";
+/** What a session does as plain lines, in ASCII but for what stands in them. */
+import type { BackgroundActivity, LoopEvent } from "../../contracts/event.ts";
+import type { Task } from "../../contracts/task.ts";
+import type { TaskChange } from "../../tasks/registry.ts";
 import { createAgentWatch, type Moment } from "../headless/watch-agents.ts";
+import { createTaskWatch } from "../headless/watch-tasks.ts";
 import { type AgentLabels, createAgentLabels } from "./agent-labels.ts";
 import { createAgentLines } from "./agent-lines.ts";
 import { createCallLines } from "./call-lines.ts";
+import { stalledLine, taskEndLines } from "./task-lines.ts";
 
 export interface ActivityLines {
+  /** An event of a run. */
   at(event: LoopEvent): string[];
-  /** The run is over: what is still open will not be heard of again. */
+  /** What an agent in the background does. */
+  beside(activity: BackgroundActivity): string[];
+  ofTask(change: TaskChange): string[];
+  /** The run is over: what it waited for will not be heard of again. */
+  endRun(): string[];
+  /** Nothing will be heard any more. */
   close(): string[];
 }
 
 export function createActivityLines(
-  options: { maxChars?: number; labels?: AgentLabels } = {},
+  options: {
+    maxChars?: number;
+    labels?: AgentLabels;
+    taskOf?: (id: string) => Task | undefined;
+    /** Paths in it are shown without it. */
+    folder?: string;
+  } = {},
 ): ActivityLines {
-  const { maxChars = 79, labels = createAgentLabels() } = options;
+  const { maxChars = 79, labels = createAgentLabels(), taskOf } = options;
   const calls = createCallLines({ maxChars });
-  const agents = createAgentLines({ maxChars, labels });
-  const watch = createAgentWatch();
+  const agents = createAgentLines({ maxChars, labels, folder: options.folder });
+  const watch = createAgentWatch({ isBackgrounded: (id) => taskOf?.(id)?.isBackgrounded === true });
+  const tasks = createTaskWatch();
   const linesAt = (moment: Moment): string[] => {
     switch (moment.type) {
       case "agent-start":
@@ -36,6 +53,19 @@ export function createActivityLines(
   };
   return {
     at: (event) => watch.see(event).flatMap(linesAt),
-    close: () => watch.close().flatMap(linesAt),
+    beside: (activity) => watch.seeBeside(activity).flatMap(linesAt),
+    ofTask(change) {
+      // That something began to go on in the background is said by the call that it answers.
+      const { ended, stalled } = tasks.see(change);
+      return [
+        ...(ended ? taskEndLines(ended, maxChars) : []),
+        ...(stalled ? [stalledLine(stalled, labels.of(stalled.id), maxChars)] : []),
+      ];
+    },
+    endRun: () => watch.endRun().flatMap(linesAt),
+    close: () => [
+      ...watch.close().flatMap(linesAt),
+      ...tasks.close().flatMap((task) => taskEndLines(task, maxChars)),
+    ],
   };
 }

@@ -8,15 +8,18 @@ import type { Moment, WatchedAgent } from "../headless/watch-agents.ts";
 import type { AgentLabels } from "./agent-labels.ts";
 import { type CallLines, createCallLines, reasonOfFailure } from "./call-lines.ts";
 import { counted, cut, oneLine } from "./describe-call.ts";
+import { durationOf, receiptLines } from "./task-lines.ts";
 
 export interface AgentLines {
   start(agent: WatchedAgent): string[];
   event(agent: WatchedAgent, event: LoopEvent): string[];
   /** The call that had started it ended. */
   callEnd(agent: WatchedAgent, event: LoopEvent & { type: "call-end" }): string[];
-  end(end: Extract<Moment, { type: "agent-end" }>): string[];
+  end(end: AgentEnd): string[];
   leave(agent: WatchedAgent): string[];
 }
+
+type AgentEnd = Extract<Moment, { type: "agent-end" }>;
 
 /** More than these at once are a crowd, until none is left. */
 const fewAgents = 3;
@@ -31,9 +34,16 @@ interface Shown {
   denied: number;
 }
 
-export function createAgentLines(options: { maxChars: number; labels: AgentLabels }): AgentLines {
-  const { maxChars, labels } = options;
+export function createAgentLines(options: {
+  maxChars: number;
+  labels: AgentLabels;
+  /** Paths in it are shown without it. */
+  folder?: string | undefined;
+}): AgentLines {
+  const { maxChars, labels, folder } = options;
   const atWork = new Map<WatchedAgent, Shown>();
+  /** Of these only the start and the end are told. */
+  const inBackground = new Map<WatchedAgent, Pick<Shown, "label" | "denied">>();
   /** They outlive the agents, as long as somebody speaks of them. */
   const labelOf = new WeakMap<WatchedAgent, string>();
   let crowded = false;
@@ -50,7 +60,6 @@ export function createAgentLines(options: { maxChars: number; labels: AgentLabel
   };
   const remove = (agent: WatchedAgent) => {
     atWork.delete(agent);
-    labels.drop(agent.id);
     totals.ended += 1;
   };
   /** After an agent went: when none is left, the crowd is over. */
@@ -63,12 +72,34 @@ export function createAgentLines(options: { maxChars: number; labels: AgentLabel
     return lines;
   };
 
+  /** `* Agent Explore: find the parser ...`: what it is about takes the room that `tail` leaves. */
+  const startLine = (agent: WatchedAgent, label: string, tail: string): string => {
+    const parent = agent.parent && labelOf.get(agent.parent);
+    const whose = parent === undefined ? "" : ` (for ${cut(parent, 24)})`;
+    const again = agent.resumed ? " goes on" : "";
+    const head = `* Agent ${label}${whose}${again}: `;
+    return `${head}${cut(`${oneLine(agent.description)} ...`, maxChars - head.length - tail.length)}${tail}`;
+  };
+  const startInBackground = (agent: WatchedAgent, label: string): string[] => {
+    inBackground.set(agent, { label, denied: 0 });
+    if (inBackground.size <= fewAgents) return [startLine(agent, label, " in the background")];
+    if (inBackground.size > fewAgents + 1) return [];
+    return [`(more than ${fewAgents} agents in the background: each is told of when it ends)`];
+  };
+  const endInBackground = (end: AgentEnd, { label, denied }: Pick<Shown, "label" | "denied">): string[] => {
+    inBackground.delete(end.agent);
+    labels.drop(end.agent.id);
+    const shown = { label: `${label} (background)`, denied, announced: false };
+    return [endLine(end, shown, maxChars), ...receiptLines(end.receipt, { maxChars, folder })];
+  };
+
   return {
     start(agent) {
       const label = labels.give(agent);
+      labelOf.set(agent, label);
+      if (agent.inBackground) return startInBackground(agent, label);
       const shown: Shown = { label, announced: false, calls: undefined, denied: 0 };
       atWork.set(agent, shown);
-      labelOf.set(agent, label);
       if (crowded) return [];
       if (atWork.size > fewAgents) {
         crowded = true;
@@ -77,13 +108,11 @@ export function createAgentLines(options: { maxChars: number; labels: AgentLabel
       }
       shown.announced = true;
       shown.calls = createCallLines({ maxChars, who: label });
-      const parent = agent.parent && labelOf.get(agent.parent);
-      const whose = parent === undefined ? "" : ` (for ${cut(parent, 24)})`;
-      const again = agent.resumed ? " goes on" : "";
-      const head = `* Agent ${label}${whose}${again}: `;
-      return [head + cut(`${oneLine(agent.description)} ...`, maxChars - head.length)];
+      return [startLine(agent, label, "")];
     },
     event(agent, event) {
+      const beside = inBackground.get(agent);
+      if (beside !== undefined && event.type === "call-denied") beside.denied += 1;
       const shown = atWork.get(agent);
       if (shown === undefined) return [];
       count(event, shown);
@@ -100,17 +129,21 @@ export function createAgentLines(options: { maxChars: number; labels: AgentLabel
       return reason === undefined ? [] : [`  ${labelOf.get(agent) ?? agent.id}: ${reason}`];
     },
     end(end) {
+      const beside = inBackground.get(end.agent);
+      if (beside !== undefined) return endInBackground(end, beside);
       const shown = atWork.get(end.agent);
       if (shown === undefined) return [];
       // Reads that still wait for the end of their turn.
       const rest = shown.calls?.(turnOver) ?? [];
       remove(end.agent);
+      labels.drop(end.agent.id);
       return [...rest, endLine(end, shown, maxChars), ...closing()];
     },
     leave(agent) {
       const shown = atWork.get(agent);
       if (shown === undefined) return [];
       remove(agent);
+      inBackground.set(agent, { label: shown.label, denied: shown.denied });
       return [`* Agent ${shown.label}: goes on in the background`, ...closing()];
     },
   };
@@ -144,8 +177,8 @@ const endWords = { completed: "done", failed: "failed", killed: "stopped" } as c
 
 /** `* Agent Explore: done (12 calls, 8,310 tokens, 4.2 s)` */
 function endLine(
-  end: Extract<Moment, { type: "agent-end" }>,
-  { label, announced, denied }: Shown,
+  end: AgentEnd,
+  { label, announced, denied }: Pick<Shown, "label" | "announced" | "denied">,
   maxChars: number,
 ): string {
   const facts = [
@@ -170,10 +203,4 @@ function keepEnd(label: string, maxChars: number): string {
 function tokensOf(tokens: number): string {
   if (tokens < 1_000_000) return counted(tokens, "token");
   return `${(tokens / 1_000_000).toLocaleString("en-US", { maximumFractionDigits: 1 })}M tokens`;
-}
-
-function durationOf(durationMs: number): string {
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  return `${Math.floor(seconds / 60).toLocaleString("en-US")} min ${seconds % 60} s`;
 }

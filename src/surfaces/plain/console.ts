@@ -21,6 +21,8 @@ export interface PlainConsole {
    * waits for the answer, so that the question stays the last thing on the screen.
    */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Resolves when no question is open. */
+  unasked(): Promise<void>;
   close(): void;
 }
 
@@ -29,8 +31,10 @@ export interface ConsoleEvents {
   onText(text: string): void;
   /** Ctrl+C. */
   onInterrupt(): void;
-  /** Ctrl+D, or the input ended. */
+  /** Ctrl+D, which leaves it open, or the input ended. */
   onEnd(): void;
+  /** Ctrl+B. False: it has no meaning now, and moves the cursor as usual. */
+  onSendAway(): boolean;
 }
 
 export function createPlainConsole(options: {
@@ -42,6 +46,11 @@ export function createPlainConsole(options: {
   clock: Pick<Clock, "setTimer">;
 }): PlainConsole {
   const { input, output, terminal, events, clock } = options;
+  let inputEnded = false;
+  // Before the reader hears of it.
+  input.once("end", () => {
+    inputEnded = true;
+  });
   const reader = createInterface({
     input,
     output,
@@ -52,12 +61,15 @@ export function createPlainConsole(options: {
   let atLineStart = true;
   let heldBack = "";
   let closed = false;
+  /** The person's turn is the last thing on the screen, but for what they type. */
+  let prompted = false;
   let answer: ((line: string | undefined) => void) | undefined;
   let lastQuestion: Promise<unknown> = Promise.resolve();
 
   const write = (text: string) => {
     if (text === "") return;
     output.write(text);
+    prompted = false;
     atLineStart = text.endsWith("\n");
   };
   const showNow = (text: string) => {
@@ -83,13 +95,22 @@ export function createPlainConsole(options: {
   };
 
   const showPrompt = () => {
+    // It stands on a line of its own: what was typed so far is not to be looked for above it.
+    Object.assign(reader, { prevRows: 0 });
     reader.prompt(true);
     atLineStart = false;
+  };
+  const showMainPrompt = () => {
+    if (closed || prompted) return;
+    endLineNow();
+    showPrompt();
+    prompted = true;
   };
 
   const paste = createPaste(events.onText);
   reader.on("line", (typed) => {
     atLineStart = true;
+    prompted = false;
     if (answer === undefined) paste(typed);
     else answer(typed);
   });
@@ -102,7 +123,7 @@ export function createPlainConsole(options: {
     if (reader.line !== "" && answer === undefined) {
       dropDraft(reader);
       write("\n");
-      showPrompt();
+      showMainPrompt();
     } else events.onInterrupt();
   });
   reader.on("close", () => {
@@ -110,10 +131,21 @@ export function createPlainConsole(options: {
     answer?.(undefined);
     events.onEnd();
   });
+  const closeReader = reader.close.bind(reader);
+  // Ctrl+D would close it, and nothing could be asked any more.
+  reader.close = () => {
+    if (inputEnded) closeReader();
+    else {
+      answer?.(undefined);
+      events.onEnd();
+    }
+  };
+  if (terminal) onSendAwayKey({ input, reader, wants: () => answer === undefined && events.onSendAway() });
 
   const askNow = async (question: string, signal: AbortSignal): Promise<string | undefined> => {
     throwIfCancelled(signal);
     if (closed) return undefined;
+    const wasPrompted = prompted;
     const draft = reader.line;
     if (draft !== "") {
       dropDraft(reader);
@@ -126,15 +158,19 @@ export function createPlainConsole(options: {
     const answered = new Promise<string | undefined>((resolve) => {
       answer = resolve;
     });
+    let left = false;
     try {
       showPrompt();
-      return await unlessCancelled(answered, signal);
+      const typed = await unlessCancelled(answered, signal);
+      left = typed === undefined;
+      return typed;
     } finally {
       answer = undefined;
       if (!closed) reader.setPrompt("> ");
       const missed = waiting;
       waiting = [];
       for (const print of missed) print();
+      if (wasPrompted && !prompted && !left) showMainPrompt();
       if (!closed && draft !== "") reader.write(draft);
     }
   };
@@ -143,20 +179,21 @@ export function createPlainConsole(options: {
     show: (text) => unlessAsking(() => showNow(text)),
     endLine: () => unlessAsking(endLineNow),
     line: (text) => unlessAsking(() => lineNow(text)),
-    prompt: () =>
-      unlessAsking(() => {
-        if (closed) return;
-        endLineNow();
-        showPrompt();
-      }),
+    prompt: () => unlessAsking(showMainPrompt),
     ask(question, signal) {
       const asked = lastQuestion.then(() => askNow(question, signal));
       // Questions are often withdrawn together: the next one waits until it is known whether it still stands.
       lastQuestion = asked.catch(() => new Promise<void>((resolve) => clock.setTimer(0, resolve)));
       return asked;
     },
+    async unasked() {
+      for (let last: unknown; last !== lastQuestion; ) {
+        last = lastQuestion;
+        await lastQuestion;
+      }
+    },
     close() {
-      if (!closed) reader.close();
+      if (!closed) closeReader();
     },
   };
 }
@@ -182,4 +219,22 @@ function createPaste(onText: (text: string) => void): (line: string) => void {
 /** By its fields, because a dumb terminal has no keys that would do it. */
 function dropDraft(reader: ReturnType<typeof createInterface>): void {
   Object.assign(reader, { line: "", cursor: 0 });
+}
+
+/** The reader takes Ctrl+B for a step to the left, which is undone where it means something else. */
+function onSendAwayKey(options: {
+  input: NodeJS.ReadableStream;
+  reader: ReturnType<typeof createInterface>;
+  wants: () => boolean;
+}): void {
+  const { input, reader, wants } = options;
+  const isIt = (key: { ctrl?: boolean; name?: string } | undefined) => key?.ctrl === true && key.name === "b";
+  let cursorBefore = 0;
+  input.prependListener("keypress", (_text, key) => {
+    if (isIt(key)) cursorBefore = reader.cursor;
+  });
+  input.on("keypress", (_text, key) => {
+    if (!isIt(key) || !wants() || reader.cursor === cursorBefore) return;
+    reader.write(null, { ctrl: true, name: "f" });
+  });
 }

@@ -22,6 +22,7 @@ describe("a call of an agent in words", () => {
   it("says when it was sent to the background", () => {
     const result = { type: "tool_result" as const, tool_use_id: "t", content: "a\nb" };
     expect(describeResult("Agent", result, { status: "async_launched" })).toBe("in the background");
+    expect(describeResult("Bash", result, { status: "background" })).toBe("in the background");
     expect(describeResult("Agent", result, { status: "completed" })).toBe("2 lines");
   });
 });

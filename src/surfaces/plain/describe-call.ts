@@ -56,7 +56,7 @@ export function subjectOf(input: Readonly<Record<string, unknown>>): string {
 
 /** `42 lines`, `7 files`, `1 image or document`, or that there was nothing. */
 export function describeResult(toolName: string, result: ToolResultBlock, output?: unknown): string {
-  if (isAgentCall({ name: toolName }) && isLaunch(output)) return "in the background";
+  if (goesOn(output)) return "in the background";
   const others =
     typeof result.content === "string" ? 0 : result.content.filter((block) => block.type !== "text").length;
   if (others > 0) return others === 1 ? "1 image or document" : `${others} images or documents`;
@@ -78,10 +78,10 @@ export function describeResult(toolName: string, result: ToolResultBlock, output
   }
 }
 
-function isLaunch(output: unknown): boolean {
-  return (
-    typeof output === "object" && output !== null && "status" in output && output.status === "async_launched"
-  );
+/** What the call has started is not over: an agent, or a command. */
+function goesOn(output: unknown): boolean {
+  if (typeof output !== "object" || output === null || !("status" in output)) return false;
+  return output.status === "async_launched" || output.status === "background";
 }
 
 function filesIn(lines: readonly string[]): number {

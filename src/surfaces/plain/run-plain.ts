@@ -3,18 +3,22 @@
  * a line per tool call, questions. Its streams and its session are handed in.
  */
 import { createChannel } from "../../base/channel.ts";
-import { CadreError, messageOf } from "../../base/errors.ts";
+import { CadreError, isCancelled, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/world.ts";
-import type { LoopEvent } from "../../contracts/event.ts";
 import type { Session, Surface } from "../../runtime/session.ts";
 import { describeEnd } from "../headless/describe-end.ts";
 import { driveRun } from "../headless/drive-run.ts";
 import { exitCodeOfError, exitCodes } from "../headless/exit-code.ts";
+import { createSteps } from "../headless/next-step.ts";
 import type { Interruption } from "../headless/run-headless.ts";
-import { createActivityLines } from "./activity-lines.ts";
-import { type AgentLabels, createAgentLabels } from "./agent-labels.ts";
+import { tasksAtWork } from "../headless/watch-tasks.ts";
+import type { FinishedRun } from "../headless/wire-result.ts";
+import { createAgentLabels } from "./agent-labels.ts";
+import { answerCommand, sendToBackground } from "./commands.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
+import { counted } from "./describe-call.ts";
 import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
+import { createRenderer, type Renderer } from "./renderer.ts";
 import { describeResumed } from "./resumed-conversation.ts";
 import { describeTotals } from "./session-totals.ts";
 
@@ -25,17 +29,9 @@ export interface PlainOptions {
   readonly output: NodeJS.WritableStream;
   readonly terminal: boolean;
   readonly interruption: Interruption;
-  readonly clock: Pick<Clock, "setTimer">;
+  readonly clock: Pick<Clock, "setTimer" | "now">;
   readonly version: string;
 }
-
-const help = `Type what you want done, and Enter. A line that ends in \\ goes on in the next.
-  /cost   tokens and cost so far
-  /model  the model in use
-  /help   this text
-  /exit   leave (also Ctrl+D)
-Ctrl+C interrupts a run. What you type during a run reaches the model at its
-next step.`;
 
 const offlineHint = `This model follows rules and needs no network. To connect a real one, leave, then
   export ANTHROPIC_API_KEY=...   (cadre doctor tells what is found)`;
@@ -47,15 +43,38 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   let leaving = false;
   let interrupts = 0;
   let session: Session | undefined;
+  let renderer: Renderer | undefined;
   let stopAnswering = () => {};
+  /** Whether to leave is being asked. */
+  let asking: AbortController | undefined;
 
   /** The first wish to leave lets a run end cleanly, the next one stops it there and then. */
   const leave = () => {
     // Whether closing worked is told by whoever waits for it at the end.
     if (leaving) close()?.catch(() => {});
     leaving = true;
+    asking?.abort();
     if (running) session?.interrupt();
     typed.close();
+  };
+  /** What goes on in the background would be stopped: that is asked once, and a second wish is answer enough. */
+  const leaveIfMeant = async () => {
+    const left = session === undefined ? 0 : tasksAtWork(session).length;
+    if (left === 0 || leaving || asking !== undefined) return leave();
+    asking = new AbortController();
+    const question =
+      left === 1
+        ? "1 task is still at work: leave and stop it? [y/N] "
+        : `${left} tasks are still at work: leave and stop them? [y/N] `;
+    try {
+      const typed = await console.ask(question, asking.signal);
+      asking = undefined;
+      if (leaving) return;
+      if (typed === undefined || /^\s*y(es)?\s*$/i.test(typed)) leave();
+      else if (!running) console.prompt();
+    } catch (error) {
+      if (!isCancelled(error)) throw error;
+    }
   };
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -71,21 +90,27 @@ export async function runPlain(options: PlainOptions): Promise<number> {
       onText(text) {
         interrupts = 0;
         const command = text.trim();
-        if (command === "/exit" || command === "/quit") leave();
-        else if (/^\/[a-z]+(\s|$)/.test(command)) showCommand(command.split(/\s/, 1)[0] ?? command);
+        if (command === "/exit" || command === "/quit") return void leaveIfMeant();
+        const answer = answerCommand(command, { session, now: options.clock.now() });
+        if (answer !== undefined) showAnswer(answer);
         else if (!running) typed.push(text);
         else if (command !== "" && session !== undefined) void note(session, text);
       },
       onInterrupt() {
         interrupts++;
         if (running && interrupts === 1) session?.interrupt();
-        else if (interrupts > 1) leave();
+        else if (interrupts > 1) void leaveIfMeant();
         else {
           console.line("(Ctrl+C again, or Ctrl+D, to leave)");
           console.prompt();
         }
       },
-      onEnd: leave,
+      onEnd: () => void leaveIfMeant(),
+      onSendAway() {
+        if (!running || session === undefined) return false;
+        console.line(sendToBackground(session));
+        return true;
+      },
     },
   });
   const note = async (current: Session, text: string) => {
@@ -101,12 +126,8 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     if (!(error instanceof CadreError)) throw error;
     console.line(`cadre: ${error.message}`);
   };
-  const showCommand = (command: string) => {
-    if (command === "/help") console.line(help);
-    else if (command === "/cost")
-      console.line(session === undefined ? "Nothing yet." : describeTotals(session.totals));
-    else if (command === "/model") console.line(session?.modelId ?? "(no model yet)");
-    else console.line(`Unknown command ${command}. /help shows what there is.`);
+  const showAnswer = (answer: string) => {
+    console.line(answer);
     if (!running) console.prompt();
   };
 
@@ -114,6 +135,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     options.interruption.signal.addEventListener("abort", leave, { once: true });
     session = await options.open(createPlainSurface(console));
     stopAnswering = answerPermissions({ console, permissions: session.permissions, labels });
+    renderer = createRenderer({ session, console, labels, clock: options.clock, isRunning: () => running });
     console.line(
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
@@ -121,16 +143,34 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     for (const line of describeResumed(session.messages)) console.line(line);
     if (options.firstPrompt !== undefined) typed.push(options.firstPrompt);
     else console.prompt();
-    for await (const text of typed) {
-      if (leaving) break;
-      if (text.trim() !== "") {
-        running = true;
-        await runOne({ session, text, console, labels }).catch(showFailure);
-        running = false;
-        interrupts = 0;
+    const steps = createSteps(typed);
+    let failed = false;
+    for (;;) {
+      // What waits after a failure is tried again with the next prompt.
+      const step = await steps.next(failed ? undefined : session);
+      if (step.type === "end" || leaving) break;
+      if (step.type === "work") {
+        await console.unasked();
+        if (leaving) break;
+      } else if (step.item.trim() === "") {
+        console.prompt();
+        continue;
       }
+      running = true;
+      failed = true;
+      await renderer.startRun();
+      console.endLine();
+      await runOne({ session, text: step.type === "item" ? step.item : undefined, console, renderer }).then(
+        () => {
+          failed = false;
+        },
+        showFailure,
+      );
+      running = false;
+      interrupts = 0;
       console.prompt();
     }
+    renderer.leave();
     console.line(farewell(session));
     return options.interruption.signal.aborted ? options.interruption.exitCode() : exitCodes.success;
   } catch (error) {
@@ -138,81 +178,58 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     return exitCodeOfError(error);
   } finally {
     options.interruption.signal.removeEventListener("abort", leave);
+    renderer?.leave();
     stopAnswering();
     console.close();
     await close();
   }
 }
 
-/** One prompt, and after it what was typed too late for its last step. */
+/** One prompt, or what waits, and after it what came too late for its last step. */
 async function runOne(options: {
   session: Session;
-  text: string;
+  text: string | undefined;
   console: PlainConsole;
-  labels: AgentLabels;
+  renderer: Renderer;
 }): Promise<void> {
-  const { session, console } = options;
+  const { session, console, renderer } = options;
   let content: string | undefined = options.text;
   do {
-    const renderer = createRenderer(console, options.labels);
-    const { result } = await driveRun({
-      session,
-      content,
-      wantsStructuredOutput: false,
-      onEvent: renderer.show,
-    }).finally(renderer.close);
+    const { result } = await drive(session, content, renderer);
     const ending = describeEnd(result.end);
     if (ending !== undefined)
       console.line(result.end.reason === "aborted" ? `(${ending})` : `cadre: ${ending}`);
+    if (result.end.reason === "aborted") tellWhatGoesOn(session, console);
     if (result.end.reason !== "completed") return;
     content = undefined;
   } while (session.queued > 0);
 }
 
-interface Renderer {
-  show(event: LoopEvent): void;
-  close(): void;
+async function drive(
+  session: Session,
+  content: string | undefined,
+  renderer: Renderer,
+): Promise<FinishedRun> {
+  try {
+    return await driveRun({ session, content, wantsStructuredOutput: false, onEvent: renderer.show });
+  } finally {
+    await renderer.endRun();
+  }
 }
 
-function createRenderer(console: PlainConsole, labels: AgentLabels): Renderer {
-  const lines = createActivityLines({ labels });
-  let textOpen = false;
-  /** Calls start while the answer streams: what they do must not cut a sentence in two. */
-  let waiting: string[] = [];
-  const showLines = (more: readonly string[]) => {
-    if (textOpen) waiting.push(...more);
-    else for (const line of more) console.line(line);
-  };
-  const closeText = () => {
-    if (!textOpen) return;
-    textOpen = false;
-    console.endLine();
-    showLines(waiting);
-    waiting = [];
-  };
-  return {
-    show(event) {
-      // With a broken stream no block is closed.
-      if (event.type === "message-append" || event.type === "response-discard") closeText();
-      showLines(lines.at(event));
-      if (event.type !== "model-event") return;
-      const piece = event.event;
-      if (piece.type === "block-start" && piece.block.type === "text") {
-        textOpen = true;
-        console.show(piece.block.text);
-      } else if (piece.type === "block-delta" && piece.delta.type === "text") console.show(piece.delta.text);
-      else if (piece.type === "block-stop") closeText();
-    },
-    close() {
-      closeText();
-      showLines(lines.close());
-    },
-  };
+function tellWhatGoesOn(session: Session, console: PlainConsole): void {
+  const { length } = tasksAtWork(session);
+  if (length > 0)
+    console.line(
+      `(${counted(length, "task")} ${length === 1 ? "goes" : "go"} on in the background: /tasks lists them, /stop all ends them)`,
+    );
 }
 
 function farewell(session: Session): string {
   const { transcriptPath, messages } = session;
-  const lines = [describeTotals(session.totals), `Transcript: ${transcriptPath ?? "not kept"}`];
+  const { length } = tasksAtWork(session);
+  const stopped = length === 0 ? [] : [`Stopped: ${counted(length, "task")} in the background.`];
+  const lines = [...stopped, describeTotals(session.totals), `Transcript: ${transcriptPath ?? "not kept"}`];
   if (transcriptPath !== undefined && messages.length > 0)
     lines.push(`To go on: cadre --resume ${session.id}`);
   return lines.join("\n");

@@ -1,14 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../contracts/event.ts";
-import { createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
+import { noUsage } from "../../contracts/usage.ts";
+import { createTaskRegistry, type NewTask } from "../../tasks/registry.ts";
+import { createManualClock } from "../../testing/manual-clock.ts";
+import { besideOf, createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
 import { appended } from "../../testing/scripted-session.ts";
+import { createWireActivity } from "./wire-activity.ts";
 import type { WireMessage } from "./wire-messages.ts";
-import { createWireRun } from "./wire-run.ts";
 
 function start(withAgentText = true) {
+  const clock = createManualClock();
+  const tasks = createTaskRegistry({ clock });
   let uuids = 0;
   let now = 1000;
-  const run = createWireRun({
+  const run = createWireActivity({
     context: {
       sessionId: "session",
       uuid: () => `uuid-${++uuids}`,
@@ -16,13 +21,23 @@ function start(withAgentText = true) {
       includePartialMessages: true,
     },
     withAgentText,
+    taskOf: tasks.get,
   });
   const told: WireMessage[] = [];
+  tasks.onChange((change) => void told.push(...run.messagesOfTask(change)));
   return {
     told,
+    tasks,
+    beside: (...events: LoopEvent[]) => {
+      for (const event of events) told.push(...run.messagesBeside(besideOf(event)));
+    },
+    besideOfParent: (parent: string, event: LoopEvent) => {
+      told.push(...run.messagesBeside(besideOf(event, parent)));
+    },
     play: (...events: LoopEvent[]) => {
       for (const event of events) told.push(...run.messagesOf(event));
     },
+    endRun: () => void told.push(...run.endRun()),
     close: () => void told.push(...run.close()),
     pass: (ms: number) => {
       now += ms;
@@ -204,9 +219,191 @@ describe("an agent in stream-json", () => {
     const wire = start();
     const agent = createScriptedAgent("a");
     wire.play(agent.start, agent.callEnd("It runs.", { output: { status: "async_launched" } }));
-    wire.close();
+    wire.endRun();
     expect(wire.told.slice(1)).toMatchObject([
       { subtype: "task_updated", task_id: "a", patch: { is_backgrounded: true } },
+    ]);
+  });
+});
+
+describe("an agent in the background in stream-json", () => {
+  const launched = { output: { status: "async_launched" } };
+
+  it("is told of in the same way, also when no run goes on", () => {
+    const wire = start();
+    const agent = createScriptedAgent("a");
+    wire.play(begin, calling(agent));
+    wire.beside(agent.start);
+    wire.play(agent.callEnd("It runs.", launched), reported(agent));
+    wire.endRun();
+    wire.beside(...agent.turn(read), agent.end());
+    wire.close();
+    expect(wire.brief()).toEqual([
+      "assistant",
+      "task_started",
+      "user",
+      "assistant < call-a",
+      "user < call-a",
+      "task_progress",
+      "task_updated",
+      "task_notification",
+    ]);
+    expect(wire.told[1]).toMatchObject({ task_id: "a", task_type: "local_agent", is_backgrounded: true });
+  });
+
+  it("says where its output is, and what it did", () => {
+    const wire = start();
+    const agent = createScriptedAgent("a");
+    const receipt = {
+      calls: 1,
+      failed: 0,
+      denied: 0,
+      files: [{ path: "/p/a.ts", before: null, after: "00" }],
+      commands: [],
+    };
+    wire.tasks.register({ ...agentTask, outputFile: "/out/a.txt" }, handle);
+    wire.beside(agent.start, agent.end({ receipt }));
+    expect(wire.told.at(-1)).toMatchObject({ status: "completed", output_file: "/out/a.txt", receipt });
+    wire.play(agent.start, agent.end({ status: "killed", receipt }));
+    expect(wire.told.at(-1)).toMatchObject({ status: "stopped", receipt });
+  });
+
+  it("waits for the message with its call, and for no later one", () => {
+    const wire = start();
+    const agent = createScriptedAgent("a");
+    wire.play(begin);
+    wire.beside(agent.start, ...agent.turn());
+    expect(wire.told).toEqual([]);
+    wire.play(calling(agent));
+    expect(wire.brief()).toEqual(["assistant", "task_started", "assistant < call-a", "task_progress"]);
+    wire.play(begin);
+    wire.beside(agent.event(begin), ...agent.turn(), agent.end());
+    expect(wire.brief().slice(4)).toEqual([
+      "assistant < call-a",
+      "task_progress",
+      "task_updated",
+      "task_notification",
+    ]);
+  });
+
+  it("waits for the message of the agent that called it, and for those above", () => {
+    const wire = start();
+    const outer = createScriptedAgent("outer");
+    const inner = createScriptedAgent("inner");
+    wire.play(begin, outer.start, outer.event(begin));
+    wire.besideOfParent("outer", inner.start);
+    wire.play(outer.event(calling(inner)));
+    expect(wire.told).toEqual([]);
+    wire.play(calling(outer));
+    wire.besideOfParent("outer", inner.end());
+    expect(wire.brief()).toEqual([
+      "assistant",
+      "task_started",
+      "assistant < call-outer",
+      "task_started",
+      "task_updated",
+      "task_notification",
+    ]);
+  });
+
+  it("is heard of though its call was taken back: it goes on", () => {
+    const wire = start();
+    const moved = createScriptedAgent("moved");
+    const begun = createScriptedAgent("begun");
+    wire.play(begin, moved.start);
+    wire.beside(begun.start, moved.event(begin));
+    wire.play({ type: "response-discard", reason: "cut" });
+    const started = wire.told.filter(({ subtype }) => subtype === "task_started");
+    expect(started.map(({ task_id }) => task_id)).toEqual(["moved", "begun"]);
+    wire.beside(moved.end(), begun.end());
+    expect(wire.brief().filter((kind) => kind === "task_notification")).toHaveLength(2);
+  });
+
+  it("is told as moved, and as stopped when the session is closed", () => {
+    const wire = start();
+    const agent = createScriptedAgent("a");
+    wire.play(calling(agent), agent.start, agent.callEnd("It runs.", launched));
+    wire.endRun();
+    expect(wire.told.at(-1)).toMatchObject({ subtype: "task_updated", patch: { is_backgrounded: true } });
+    wire.close();
+    wire.close();
+    expect(wire.told.slice(3)).toMatchObject([{ patch: { status: "killed" } }, { status: "stopped" }]);
+  });
+});
+
+const handle = { stop() {} };
+const shellTask: NewTask = {
+  id: "b1",
+  kind: "local_bash",
+  description: "run the tests",
+  toolUseId: "t1",
+  outputFile: "/out/b1.txt",
+  isBackgrounded: true,
+};
+const agentTask: NewTask = {
+  id: "a",
+  kind: "local_agent",
+  description: "task of a",
+  isBackgrounded: true,
+  agent: {
+    agentType: "Explore",
+    prompt: "Do a.",
+    depth: 1,
+    progress: { toolUses: 0, usage: noUsage, lastActivities: [] },
+  },
+};
+
+describe("tasks in stream-json", () => {
+  it("that are commands are told from the registry, with the list of all", () => {
+    const wire = start();
+    const run = wire.tasks.register(shellTask, handle);
+    wire.tasks.register(agentTask, handle);
+    run.end({ status: "failed", exitCode: 1 });
+    expect(wire.brief()).toEqual([
+      "background_tasks_changed",
+      "task_started",
+      "background_tasks_changed",
+      "background_tasks_changed",
+      "task_updated",
+      "task_notification",
+    ]);
+    const shell = { task_id: "b1", task_type: "local_bash", description: "run the tests" };
+    expect(wire.told[1]).toMatchObject({ ...shell, tool_use_id: "t1", is_backgrounded: true });
+    expect(wire.told[2]).toMatchObject({ tasks: [shell, { task_id: "a", subagent_type: "Explore" }] });
+    expect(wire.told[3]).toMatchObject({ tasks: [{ task_id: "a" }] });
+    expect(wire.told[5]).toMatchObject({
+      task_id: "b1",
+      status: "failed",
+      output_file: "/out/b1.txt",
+      summary: "run the tests: failed (exit code 1)",
+    });
+  });
+
+  it("that are commands wait for the message with their call, and end with the session", () => {
+    const wire = start();
+    wire.play(begin);
+    wire.tasks.register(shellTask, handle);
+    expect(wire.brief()).toEqual(["background_tasks_changed"]);
+    wire.play(calling());
+    wire.close();
+    expect(wire.brief().slice(1)).toEqual([
+      "assistant",
+      "task_started",
+      "task_updated",
+      "task_notification",
+      "background_tasks_changed",
+    ]);
+    expect(wire.told.at(-2)).toMatchObject({ status: "stopped" });
+  });
+
+  it("that have stalled say so", () => {
+    const wire = start();
+    const run = wire.tasks.register({ ...agentTask, isBackgrounded: false }, handle);
+    run.update({
+      agent: { progress: { toolUses: 2, usage: noUsage, lastActivities: [], state: "stalled" } },
+    });
+    expect(wire.told).toMatchObject([
+      { subtype: "task_progress", task_id: "a", state: "stalled", usage: { tool_uses: 2 } },
     ]);
   });
 });

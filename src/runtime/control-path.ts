@@ -1,0 +1,30 @@
+/** Where the control socket of a session is. Whoever knows the session's id finds it by the same function. */
+import { join } from "node:path";
+import { CadreError } from "../base/errors.ts";
+import { hashOf } from "../base/files.ts";
+import type { World } from "../base/world.ts";
+
+/** Systems take about this many bytes for the path of a socket. */
+const mostBytes = 100;
+
+export function controlSocketPath(
+  world: Pick<World, "homeFolder" | "tempFolder">,
+  sessionId: string,
+): string {
+  const name = `${sessionId.replaceAll("-", "").slice(0, 16)}.sock`;
+  const usual = join(world.homeFolder, ".cadre", "run", name);
+  if (Buffer.byteLength(usual) <= mostBytes) return usual;
+  // Named for the home folder: users share the temporary one.
+  const other = join(world.tempFolder, `cadre-${hashOf(world.homeFolder).slice(0, 12)}`, name);
+  if (Buffer.byteLength(other) <= mostBytes) return other;
+  throw new CadreError({
+    code: "control-path-too-long",
+    message: `The path of a socket may have ${mostBytes} bytes, and both ${usual} and ${other} have more. Set TMPDIR to a shorter folder.`,
+    data: { path: other },
+  });
+}
+
+/** What another session on this machine gives as `to` of a message. */
+export function addressOfSession(world: Pick<World, "homeFolder" | "tempFolder">, sessionId: string): string {
+  return `uds:${controlSocketPath(world, sessionId)}`;
+}
