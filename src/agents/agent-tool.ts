@@ -93,7 +93,7 @@ async function startFor(
     report,
     early,
     isBackground,
-    ...(input.name !== undefined && { name: input.name }),
+    name: input.name,
   });
 }
 

@@ -29,7 +29,7 @@ export interface SpawnRequest {
   /** Whoever waits for it, and is answered when it goes on in the background. */
   readonly early?: EarlyAnswer | undefined;
   /** Under which SendMessage reaches it. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Ends it; the agent hangs below. */
   readonly scope: Scope;
   readonly report?: (activity: AgentActivity) => void;

@@ -306,6 +306,10 @@ export function createSession(options: SessionOptions): Session {
       const content = userContent(text);
       await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
     },
+    onQueued: (listener) =>
+      queue.onAdd(({ target }) => {
+        if (target === undefined) listener();
+      }),
     get queued() {
       return queue.waiting(undefined);
     },

@@ -135,6 +135,8 @@ export interface Session {
   enqueue(text: string): Promise<void>;
   /** Lets other processes of the same user reach it. The first task in the background does so, too. Never rejects. */
   listen(): Promise<void>;
+  /** Called when something for the main agent is in the queue, from whoever it came. */
+  onQueued(listener: () => void): () => void;
   /** How much was queued and no run has taken yet. */
   readonly queued: number;
   /** Ends the present run as soon as what may not be cut off is done. Does nothing when idle. */

@@ -82,6 +82,13 @@ export function createScriptedSession(
       waiting++;
       changed();
     },
+    onQueued(listener) {
+      const tell = () => {
+        if (waiting > 0) listener();
+      };
+      changes.add(tell);
+      return () => void changes.delete(tell);
+    },
     async nextWork(signal) {
       for (;;) {
         if (signal) throwIfCancelled(signal);

@@ -36,7 +36,7 @@ describe("the next step", () => {
     const steps = createSteps(once());
     session.wake();
     expect(await steps.next(session)).toEqual({ type: "work" });
-    for await (const _ of session.submit()) continue;
+    for await (const _ of session.submit());
     const next = steps.next(session);
     give("typed meanwhile");
     expect(await next).toEqual({ type: "item", item: "typed meanwhile" });
@@ -55,6 +55,16 @@ describe("the next step", () => {
     await nextTick();
     expect(came).toBe(false);
     session.tasks.register(shell, handle);
+    await nextTick();
+    session.wake();
+    expect(await next).toEqual({ type: "work" });
+  });
+
+  it("is work also when somebody writes while nothing goes on", async () => {
+    const session = idle();
+    const steps = createSteps(createChannel<string>());
+    const next = steps.next(session);
+    // It has looked, and found nothing that could bring something.
     await nextTick();
     session.wake();
     expect(await next).toEqual({ type: "work" });

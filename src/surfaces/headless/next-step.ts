@@ -41,27 +41,29 @@ export function createSteps<Item>(items: AsyncIterable<Item>): Steps<Item> {
 /** Never resolves when nothing comes; what fails is told by the run that is started for it. */
 async function workIn(session: Session, signal: AbortSignal): Promise<{ type: "work" }> {
   while (!signal.aborted) {
-    const began = nextStart(session, signal);
+    const stirred = nextStir(session, signal);
     try {
       if (await session.nextWork(signal)) return { type: "work" };
     } catch (error) {
       if (signal.aborted) break;
       throw error;
     }
-    // Nothing goes on. Once something does, it may bring something.
-    await began;
+    // Nothing goes on. Once something does, it may bring something; and somebody else may write.
+    await stirred;
   }
   return await new Promise(() => {});
 }
 
-function nextStart({ tasks }: Session, signal: AbortSignal): Promise<void> {
+function nextStir(session: Session, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       stopListening();
+      stopWaiting();
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const stopListening = tasks.onChange(({ type, task }) => {
+    const stopWaiting = session.onQueued(done);
+    const stopListening = session.tasks.onChange(({ type, task }) => {
       if (type === "task-start" || (type === "task-update" && task.isBackgrounded)) done();
     });
     signal.addEventListener("abort", done, { once: true });

@@ -569,15 +569,23 @@ describe("background tasks", () => {
     expect(results.map(({ result }) => result)).toEqual(["first", "second"]);
   });
 
-  it("are told as stopped when the command ends before them", async () => {
-    const scene = withTask();
-    const { lines } = await run({
-      script: scene.script,
-      meanwhile: scene.meanwhile,
-      format: "stream-json",
-      noWait: true,
-    });
-    expect(lines().at(-1)).toMatchObject({ subtype: "task_notification", task_id: "b1", status: "stopped" });
+  it("are told as stopped when the command ends before them, also where they never said so", async () => {
+    for (const isDeaf of [false, true]) {
+      const scene = withTask();
+      const { lines } = await run({
+        script: scene.script,
+        meanwhile(session) {
+          scene.meanwhile(session);
+          if (isDeaf) session.tasks.stopAll = () => 0;
+        },
+        format: "stream-json",
+        noWait: true,
+      });
+      const ended = lines().filter(({ subtype }) => subtype === "task_notification");
+      expect(ended).toMatchObject([{ task_id: "b1", status: "stopped" }]);
+      const lists = lines().filter(({ subtype }) => subtype === "background_tasks_changed");
+      expect(lists).toMatchObject([{ tasks: [{ task_id: "b1", task_type: "local_bash" }] }, { tasks: [] }]);
+    }
   });
 
   it("have lines on standard error when asked", async () => {

@@ -124,6 +124,7 @@ async function runMessage(
   try {
     session = state.session ??= await options.open(state.choices);
     options.permissions?.attach(session);
+    void session.listen();
   } catch (error) {
     await reporter.failure(error);
     state.code = exitCodeOfError(error);

@@ -1,14 +1,16 @@
 /** Tells all that a session does, in its runs and beside them, as objects or as lines. */
 import type { Clock } from "../../base/world.ts";
 import type { BackgroundActivity, LoopEvent } from "../../contracts/event.ts";
+import type { Task } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
-import type { TaskChange } from "../../tasks/registry.ts";
 import { createActivityLines } from "../plain/activity-lines.ts";
 import { createBesideRun } from "./beside-run.ts";
 import { toJsonLine } from "./json-lines.ts";
 import type { Sink } from "./sink.ts";
+import { createTaskWatch, type TaskMoment } from "./watch-tasks.ts";
 import { createWireActivity } from "./wire-activity.ts";
 import type { WireContext, WireMessage } from "./wire-messages.ts";
+import { wireBackgroundTasks } from "./wire-tasks.ts";
 
 /** Undefined: there is nothing to wait for. */
 type Told = Promise<void> | undefined;
@@ -39,9 +41,27 @@ export function watchSession(options: WatchOptions): WatchedSession {
   const { session } = options;
   const teller = options.format === "stream-json" ? objectsTo(options) : linesTo(options);
   const beside = createBesideRun(options);
+  const tasks = createTaskWatch();
+  const tellTask = (moment: TaskMoment) => {
+    if (moment.changed) tellList();
+    beside.add(() => teller.task(moment));
+  };
+  let listIsDue = false;
+  /** Once for all that changed at the same time: it names every task. */
+  const tellList = () => {
+    if (listIsDue) return;
+    listIsDue = true;
+    beside.add(() => {
+      listIsDue = false;
+      return teller.list(tasks.atWork);
+    });
+  };
   const stopListening = [
     session.onActivity((activity) => beside.add(() => teller.beside(activity))),
-    session.tasks.onChange((change) => beside.add(() => teller.task(change))),
+    session.tasks.onChange((change) => {
+      const moment = tasks.see(change);
+      if (moment !== undefined) tellTask(moment);
+    }),
   ];
   return {
     startRun: beside.flush,
@@ -55,6 +75,7 @@ export function watchSession(options: WatchOptions): WatchedSession {
     },
     async close() {
       for (const stop of stopListening) stop();
+      for (const moment of tasks.close()) tellTask(moment);
       await beside.flush();
       await teller.close();
     },
@@ -64,7 +85,9 @@ export function watchSession(options: WatchOptions): WatchedSession {
 interface Teller {
   event(event: LoopEvent): Told;
   beside(activity: BackgroundActivity): Told;
-  task(change: TaskChange): Told;
+  task(moment: TaskMoment): Told;
+  /** What is at work in the background. */
+  list(tasks: readonly Task[]): Told;
   endRun(): Told;
   close(): Told;
 }
@@ -77,7 +100,8 @@ function objectsTo({ stdout, context, session, withAgentText }: WatchOptions): T
   return {
     event: (event) => emit(wire.messagesOf(event)),
     beside: (activity) => emit(wire.messagesBeside(activity)),
-    task: (change) => emit(wire.messagesOfTask(change)),
+    task: (moment) => emit(wire.messagesOfTask(moment)),
+    list: (tasks) => emit([wireBackgroundTasks(tasks, context)]),
     endRun: () => emit(wire.endRun()),
     close: () => emit(wire.close()),
   };
@@ -90,7 +114,8 @@ function linesTo({ stderr, session }: WatchOptions): Teller {
   return {
     event: (event) => show(lines.at(event)),
     beside: (activity) => show(lines.beside(activity)),
-    task: (change) => show(lines.ofTask(change)),
+    task: (moment) => show(lines.ofTask(moment)),
+    list: () => undefined,
     endRun: () => show(lines.endRun()),
     close: () => show(lines.close()),
   };

@@ -25,6 +25,7 @@ function watching() {
   const told: string[] = [];
   tasks.onChange((change) => {
     const moment = watch.see(change);
+    if (moment === undefined) return;
     if (moment.started) told.push(`started ${moment.started.id}`);
     if (moment.ended) told.push(`ended ${moment.ended.id} ${moment.ended.status}`);
     if (moment.stalled) told.push(`stalled ${moment.stalled.id}`);
@@ -76,7 +77,7 @@ describe("watching tasks", () => {
     tasks.register(shell, handle);
     tasks.register(agent, handle);
     tasks.register({ ...shell, id: "b2" }, handle).end({ status: "completed" });
-    expect(watch.close().map(({ id, status }) => `${id} ${status}`)).toEqual(["b1 killed"]);
+    expect(watch.close().map(({ ended }) => `${ended?.id} ${ended?.status}`)).toEqual(["b1 killed"]);
     expect(watch.close()).toEqual([]);
   });
 });

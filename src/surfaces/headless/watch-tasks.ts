@@ -16,29 +16,28 @@ export interface TaskMoment {
 }
 
 export interface TaskWatch {
-  see(change: TaskChange): TaskMoment;
+  /** Undefined: it is of no interest, as most changes are. */
+  see(change: TaskChange): TaskMoment | undefined;
   /** In the background, in the order of their start. */
   readonly atWork: readonly Task[];
-  /** Nothing will be heard any more: what was told as started and will not be told as ended. */
-  close(): Task[];
+  /** Nothing will be heard any more: the ends of what was told as started. */
+  close(): TaskMoment[];
 }
-
-const nothing: TaskMoment = { changed: false };
 
 export function createTaskWatch(): TaskWatch {
   const atWork = new Map<string, Task>();
   const stalled = new Set<string>();
 
-  function enter(task: Task): TaskMoment {
+  function enter(task: Task): TaskMoment | undefined {
     const isNew = !atWork.has(task.id);
     atWork.set(task.id, task);
-    if (!isNew) return nothing;
+    if (!isNew) return undefined;
     return { changed: true, ...(task.agent === undefined && { started: task }) };
   }
 
-  function leave(task: Task): TaskMoment {
+  function leave(task: Task): TaskMoment | undefined {
     stalled.delete(task.id);
-    if (!atWork.delete(task.id)) return nothing;
+    if (!atWork.delete(task.id)) return undefined;
     return { changed: true, ...(task.agent === undefined && { ended: task }) };
   }
 
@@ -56,9 +55,9 @@ export function createTaskWatch(): TaskWatch {
   return {
     see({ type, task }) {
       if (type === "task-end") return leave(task);
-      if (type !== "task-start" && type !== "task-update") return nothing;
-      const moment = task.isBackgrounded ? enter(task) : nothing;
-      return hasJustStalled(task) ? { ...moment, stalled: task } : moment;
+      if (type !== "task-start" && type !== "task-update") return undefined;
+      const moment = task.isBackgrounded ? enter(task) : undefined;
+      return hasJustStalled(task) ? { changed: false, ...moment, stalled: task } : moment;
     },
     get atWork() {
       return [...atWork.values()];
@@ -66,7 +65,7 @@ export function createTaskWatch(): TaskWatch {
     close() {
       const left = [...atWork.values()].filter(({ agent }) => agent === undefined);
       atWork.clear();
-      return left.map((task): Task => ({ ...task, status: "killed" }));
+      return left.map((task) => ({ changed: true, ended: { ...task, status: "killed" } }));
     },
   };
 }

@@ -5,6 +5,7 @@ import { createTaskRegistry, type NewTask } from "../../tasks/registry.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { besideOf, createScriptedAgent, type ScriptedAgent } from "../../testing/scripted-agent.ts";
 import { appended } from "../../testing/scripted-session.ts";
+import { createTaskWatch } from "./watch-tasks.ts";
 import { createWireActivity } from "./wire-activity.ts";
 import type { WireMessage } from "./wire-messages.ts";
 
@@ -24,7 +25,11 @@ function start(withAgentText = true) {
     taskOf: tasks.get,
   });
   const told: WireMessage[] = [];
-  tasks.onChange((change) => void told.push(...run.messagesOfTask(change)));
+  const watch = createTaskWatch();
+  tasks.onChange((change) => {
+    const moment = watch.see(change);
+    if (moment !== undefined) told.push(...run.messagesOfTask(moment));
+  });
   return {
     told,
     tasks,
@@ -354,24 +359,20 @@ const agentTask: NewTask = {
 };
 
 describe("tasks in stream-json", () => {
-  it("that are commands are told from the registry, with the list of all", () => {
+  it("that are commands are told from the registry", () => {
     const wire = start();
     const run = wire.tasks.register(shellTask, handle);
     wire.tasks.register(agentTask, handle);
     run.end({ status: "failed", exitCode: 1 });
-    expect(wire.brief()).toEqual([
-      "background_tasks_changed",
-      "task_started",
-      "background_tasks_changed",
-      "background_tasks_changed",
-      "task_updated",
-      "task_notification",
-    ]);
-    const shell = { task_id: "b1", task_type: "local_bash", description: "run the tests" };
-    expect(wire.told[1]).toMatchObject({ ...shell, tool_use_id: "t1", is_backgrounded: true });
-    expect(wire.told[2]).toMatchObject({ tasks: [shell, { task_id: "a", subagent_type: "Explore" }] });
-    expect(wire.told[3]).toMatchObject({ tasks: [{ task_id: "a" }] });
-    expect(wire.told[5]).toMatchObject({
+    expect(wire.brief()).toEqual(["task_started", "task_updated", "task_notification"]);
+    expect(wire.told[0]).toMatchObject({
+      task_id: "b1",
+      task_type: "local_bash",
+      description: "run the tests",
+      tool_use_id: "t1",
+      is_backgrounded: true,
+    });
+    expect(wire.told[2]).toMatchObject({
       task_id: "b1",
       status: "failed",
       output_file: "/out/b1.txt",
@@ -379,21 +380,15 @@ describe("tasks in stream-json", () => {
     });
   });
 
-  it("that are commands wait for the message with their call, and end with the session", () => {
+  it("that are commands wait for the message with their call, and for no later one", () => {
     const wire = start();
     wire.play(begin);
-    wire.tasks.register(shellTask, handle);
-    expect(wire.brief()).toEqual(["background_tasks_changed"]);
-    wire.play(calling());
-    wire.close();
-    expect(wire.brief().slice(1)).toEqual([
-      "assistant",
-      "task_started",
-      "task_updated",
-      "task_notification",
-      "background_tasks_changed",
-    ]);
-    expect(wire.told.at(-2)).toMatchObject({ status: "stopped" });
+    const run = wire.tasks.register(shellTask, handle);
+    expect(wire.brief()).toEqual([]);
+    wire.play(calling(), begin);
+    run.end({ status: "killed" });
+    expect(wire.brief()).toEqual(["assistant", "task_started", "task_updated", "task_notification"]);
+    expect(wire.told.at(-1)).toMatchObject({ status: "stopped" });
   });
 
   it("that have stalled say so", () => {

@@ -1,13 +1,11 @@
 /** What a session does as the objects of stream-json: its runs, its agents, and what goes on in the background. */
 import type { BackgroundActivity, LoopEvent } from "../../contracts/event.ts";
 import type { Task } from "../../contracts/task.ts";
-import type { TaskChange } from "../../tasks/registry.ts";
 import { createSpeech, detach, pass, release, rise, type Speech } from "./speech.ts";
 import { createAgentWatch, type Moment } from "./watch-agents.ts";
-import { createTaskWatch } from "./watch-tasks.ts";
+import type { TaskMoment } from "./watch-tasks.ts";
 import { type WireContext, type WireMessage, wireAgentMessagesOf, wireMessagesOf } from "./wire-messages.ts";
 import {
-  wireBackgroundTasks,
   wireOtherTaskEnded,
   wireOtherTaskStarted,
   wireTaskBackgrounded,
@@ -22,7 +20,7 @@ export interface WireActivity {
   messagesOf(event: LoopEvent): WireMessage[];
   /** What an agent in the background does. */
   messagesBeside(activity: BackgroundActivity): WireMessage[];
-  messagesOfTask(change: TaskChange): WireMessage[];
+  messagesOfTask(moment: TaskMoment): WireMessage[];
   /** The run is over: ends what it waited for. */
   endRun(): WireMessage[];
   /** Nothing will be heard any more: ends what is still open. */
@@ -37,7 +35,6 @@ export function createWireActivity(options: {
 }): WireActivity {
   const { context, taskOf = () => undefined } = options;
   const watch = createAgentWatch({ isBackgrounded: (id) => taskOf(id)?.isBackgrounded === true });
-  const tasks = createTaskWatch();
   const main = createSpeech(undefined, 0);
   /** By the id of the agent, or of the task. */
   const speeches = new Map<string, Speech>();
@@ -92,30 +89,20 @@ export function createWireActivity(options: {
   return {
     messagesOf: (event) => watch.see(event).flatMap(messagesAt),
     messagesBeside: (activity) => watch.seeBeside(activity).flatMap(messagesAt),
-    messagesOfTask(change) {
-      const moment = tasks.see(change);
-      return [
-        ...(moment.changed ? [wireBackgroundTasks(tasks.atWork, context)] : []),
-        ...(moment.started ? started(moment.started) : []),
-        ...(moment.ended ? ended(moment.ended) : []),
-        ...(moment.stalled
-          ? rise(speechOf(moment.stalled.id), [wireTaskStalled(moment.stalled, context)])
-          : []),
-      ];
-    },
+    messagesOfTask: (moment) => [
+      ...(moment.started ? started(moment.started) : []),
+      ...(moment.ended ? ended(moment.ended) : []),
+      ...(moment.stalled
+        ? rise(speechOf(moment.stalled.id), [wireTaskStalled(moment.stalled, context)])
+        : []),
+    ],
     endRun() {
       const ends = watch.endRun().flatMap(messagesAt);
       return [...release(main), ...ends];
     },
     close() {
       const ends = watch.close().flatMap(messagesAt);
-      const others = tasks.close();
-      return [
-        ...release(main),
-        ...ends,
-        ...others.flatMap(ended),
-        ...(others.length > 0 ? [wireBackgroundTasks([], context)] : []),
-      ];
+      return [...release(main), ...ends];
     },
   };
 }

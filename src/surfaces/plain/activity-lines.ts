@@ -1,9 +1,8 @@
 /** What a session does as plain lines, in ASCII but for what stands in them. */
 import type { BackgroundActivity, LoopEvent } from "../../contracts/event.ts";
 import type { Task } from "../../contracts/task.ts";
-import type { TaskChange } from "../../tasks/registry.ts";
 import { createAgentWatch, type Moment } from "../headless/watch-agents.ts";
-import { createTaskWatch } from "../headless/watch-tasks.ts";
+import type { TaskMoment } from "../headless/watch-tasks.ts";
 import { type AgentLabels, createAgentLabels } from "./agent-labels.ts";
 import { createAgentLines } from "./agent-lines.ts";
 import { createCallLines } from "./call-lines.ts";
@@ -14,7 +13,7 @@ export interface ActivityLines {
   at(event: LoopEvent): string[];
   /** What an agent in the background does. */
   beside(activity: BackgroundActivity): string[];
-  ofTask(change: TaskChange): string[];
+  ofTask(moment: TaskMoment): string[];
   /** The run is over: what it waited for will not be heard of again. */
   endRun(): string[];
   /** Nothing will be heard any more. */
@@ -34,7 +33,6 @@ export function createActivityLines(
   const calls = createCallLines({ maxChars });
   const agents = createAgentLines({ maxChars, labels, folder: options.folder });
   const watch = createAgentWatch({ isBackgrounded: (id) => taskOf?.(id)?.isBackgrounded === true });
-  const tasks = createTaskWatch();
   const linesAt = (moment: Moment): string[] => {
     switch (moment.type) {
       case "agent-start":
@@ -54,18 +52,12 @@ export function createActivityLines(
   return {
     at: (event) => watch.see(event).flatMap(linesAt),
     beside: (activity) => watch.seeBeside(activity).flatMap(linesAt),
-    ofTask(change) {
-      // That something began to go on in the background is said by the call that it answers.
-      const { ended, stalled } = tasks.see(change);
-      return [
-        ...(ended ? taskEndLines(ended, maxChars) : []),
-        ...(stalled ? [stalledLine(stalled, labels.of(stalled.id), maxChars)] : []),
-      ];
-    },
-    endRun: () => watch.endRun().flatMap(linesAt),
-    close: () => [
-      ...watch.close().flatMap(linesAt),
-      ...tasks.close().flatMap((task) => taskEndLines(task, maxChars)),
+    // That something began to go on in the background is said by the call that it answers.
+    ofTask: ({ ended, stalled }) => [
+      ...(ended ? taskEndLines(ended, maxChars) : []),
+      ...(stalled ? [stalledLine(stalled, labels.of(stalled.id), maxChars)] : []),
     ],
+    endRun: () => watch.endRun().flatMap(linesAt),
+    close: () => watch.close().flatMap(linesAt),
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/world.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import type { Session } from "../../runtime/session.ts";
 import { createBesideRun } from "../headless/beside-run.ts";
+import { createTaskWatch } from "../headless/watch-tasks.ts";
 import { createActivityLines } from "./activity-lines.ts";
 import type { AgentLabels } from "./agent-labels.ts";
 import type { PlainConsole } from "./console.ts";
@@ -28,6 +29,7 @@ export function createRenderer(options: {
   const { session, console, labels } = options;
   const lines = createActivityLines({ labels, taskOf: session.tasks.get, folder: session.cwd });
   const beside = createBesideRun(options);
+  const tasks = createTaskWatch();
   let textOpen = false;
   /** Calls start while the answer streams: what they do must not cut a sentence in two. */
   let waiting: string[] = [];
@@ -49,7 +51,10 @@ export function createRenderer(options: {
   };
   const stopListening = [
     session.onActivity((activity) => beside.add(() => void showBeside(lines.beside(activity)))),
-    session.tasks.onChange((change) => beside.add(() => void showBeside(lines.ofTask(change)))),
+    session.tasks.onChange((change) => {
+      const moment = tasks.see(change);
+      if (moment !== undefined) beside.add(() => void showBeside(lines.ofTask(moment)));
+    }),
   ];
 
   return {

@@ -136,18 +136,21 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     session = await options.open(createPlainSurface(console));
     stopAnswering = answerPermissions({ console, permissions: session.permissions, labels });
     renderer = createRenderer({ session, console, labels, clock: options.clock, isRunning: () => running });
+    void session.listen();
     console.line(
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
     if (session.modelId === "offline") console.line(offlineHint);
     for (const line of describeResumed(session.messages)) console.line(line);
+    // What is left from before does not start a run by itself: the person has only just come.
+    let startsItself = session.queued === 0;
+    if (!startsItself && options.firstPrompt === undefined)
+      console.line("(something from before waits for the model: it hears of it with your next prompt)");
     if (options.firstPrompt !== undefined) typed.push(options.firstPrompt);
     else console.prompt();
     const steps = createSteps(typed);
-    let failed = false;
     for (;;) {
-      // What waits after a failure is tried again with the next prompt.
-      const step = await steps.next(failed ? undefined : session);
+      const step = await steps.next(startsItself ? session : undefined);
       if (step.type === "end" || leaving) break;
       if (step.type === "work") {
         await console.unasked();
@@ -157,12 +160,13 @@ export async function runPlain(options: PlainOptions): Promise<number> {
         continue;
       }
       running = true;
-      failed = true;
+      // What waits after a failure is tried again with the next prompt.
+      startsItself = false;
       await renderer.startRun();
       console.endLine();
       await runOne({ session, text: step.type === "item" ? step.item : undefined, console, renderer }).then(
         () => {
-          failed = false;
+          startsItself = true;
         },
         showFailure,
       );

@@ -37,7 +37,10 @@ const widest = (lines: readonly string[]) => Math.max(...lines.map((line) => lin
 describe("the end of a task in the background", () => {
   it.each([
     [{}, ["* Bash npm test (background): exit 0 (12.3 s)"]],
-    [{ status: "failed", exitCode: 1 }, ["! Bash npm test (background): exit 1 (12.3 s)"]],
+    [
+      { status: "failed", exitCode: 1, error: "Exit code 1" },
+      ["! Bash npm test (background): exit 1 (12.3 s)"],
+    ],
     [{ status: "killed", exitCode: 143 }, ["! Bash npm test (background): stopped (12.3 s)"]],
     [
       { status: "failed", exitCode: null, error: "a signal\nended it" },
@@ -52,7 +55,7 @@ describe("the end of a task in the background", () => {
   });
 
   it("fits the line, whatever it was", () => {
-    expect(widest(taskEndLines({ ...shell, command: long, error: long }, 79))).toBe(79);
+    expect(widest(taskEndLines({ ...shell, command: long, exitCode: null, error: long }, 79))).toBe(79);
     expect(widest([stalledLine({ ...agent, id: "a1234567890123456" }, long, 79)])).toBeLessThanOrEqual(79);
   });
 });

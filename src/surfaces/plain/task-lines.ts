@@ -39,7 +39,9 @@ export function taskEndLines(task: Task, maxChars: number): string[] {
   const tail = ` (background): ${outcomeOf(task)}${took}`;
   const sign = task.status === "completed" ? "* " : "! ";
   const line = sign + cut(nameOf(task), maxChars - tail.length - sign.length) + tail;
-  return error === undefined ? [line] : [line, `  ${cut(oneLine(error), maxChars - 2)}`];
+  // An exit code says it all.
+  if (error === undefined || typeof task.exitCode === "number") return [line];
+  return [line, `  ${cut(oneLine(error), maxChars - 2)}`];
 }
 
 /** Told once of an agent in which nothing happens any more. */
