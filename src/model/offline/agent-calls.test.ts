@@ -37,6 +37,6 @@ describe("the answer of an agent", () => {
       problem: "it said nothing",
     });
     const launched = "It runs in the background.\nagentId: a1\noutput_file: /tmp/a1.txt";
-    expect(parseAgentAnswer(result(launched))).toEqual({ kind: "started" });
+    expect(parseAgentAnswer(result(launched))).toEqual({ kind: "started", agentId: "a1" });
   });
 });

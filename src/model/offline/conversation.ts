@@ -1,7 +1,9 @@
 /** A conversation as a playbook sees it: what was said to it, and what was said back. */
+import { runtimeTags } from "../../base/markup.ts";
 import type { Message, ToolUseBlock } from "../../contracts/message.ts";
 import { toolUsesOf } from "../../contracts/message-content.ts";
 import type { CallResult } from "./playbook.ts";
+import { isFromMain, readAgentMessages } from "./runtime-words.ts";
 
 /** One user turn and the answer to it. The last exchange of a request has no answer yet. */
 export interface Exchange {
@@ -9,6 +11,8 @@ export interface Exchange {
   readonly texts: readonly string[];
   /** What a person asks for: the texts without what the runtime put in tags. Empty when nobody asked. */
   readonly prompts: readonly string[];
+  /** What the main agent asks for, in a message. */
+  readonly orders: readonly string[];
   /** By the id of the call. */
   readonly results: ReadonlyMap<string, CallResult>;
   readonly answer: { readonly calls: readonly ToolUseBlock[] } | undefined;
@@ -38,6 +42,7 @@ export function readExchanges(messages: readonly Message[]): Exchange[] {
 function toExchange(users: readonly Message[], assistants: readonly Message[]): Exchange {
   const texts: string[] = [];
   const prompts: string[] = [];
+  const orders: string[] = [];
   const results = new Map<string, CallResult>();
   for (const message of users) {
     for (const block of message.content) {
@@ -45,13 +50,14 @@ function toExchange(users: readonly Message[], assistants: readonly Message[]): 
         results.set(block.tool_use_id, toResult(block.content, block.is_error ?? false));
       } else if (block.type === "text") {
         texts.push(block.text);
-        const prompt = message.synthetic === true ? "" : withoutRuntimeTags(block.text);
-        if (prompt !== "") prompts.push(prompt);
+        if (message.synthetic === true) continue;
+        prompts.push(...ownWordsIn(block.text));
+        orders.push(...ordersIn(block.text));
       }
     }
   }
   const calls = toolUsesOf(assistants.flatMap((message) => message.content));
-  return { texts, prompts, results, answer: assistants.length > 0 ? { calls } : undefined };
+  return { texts, prompts, orders, results, answer: assistants.length > 0 ? { calls } : undefined };
 }
 
 function toResult(content: string | CallResult["blocks"], isError: boolean): CallResult {
@@ -61,9 +67,19 @@ function toResult(content: string | CallResult["blocks"], isError: boolean): Cal
 }
 
 // A directive is the one tag whose inside is a task: it is how a fork is told what to do.
-const silentTag = /<(task-notification|system-reminder|agent-message)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
+const silentTags = runtimeTags.filter((tag) => tag !== "fork-directive").join("|");
+const silentTag = new RegExp(`<(${silentTags})\\b[^>]*>[\\s\\S]*?</\\1\\s*>`, "gi");
 const directiveTag = /<\/?fork-directive\b[^>]*>/gi;
 
-export function withoutRuntimeTags(text: string): string {
-  return text.replace(silentTag, "").replace(directiveTag, "").trim();
+/** Without what the runtime put in tags. */
+function ownWordsIn(text: string): string[] {
+  const words = text.includes("<") ? text.replace(silentTag, "").replace(directiveTag, "") : text;
+  return /\S/.test(words) ? [words.trim()] : [];
+}
+
+/** An agent hears its next task from the main agent as a message; others only tell something. */
+function ordersIn(text: string): string[] {
+  if (!text.includes("<agent-message")) return [];
+  const messages = readAgentMessages(text).filter(isFromMain);
+  return messages.map((message) => message.text).filter((words) => words !== "");
 }

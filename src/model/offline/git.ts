@@ -10,6 +10,8 @@ export function* gitProblem(text?: string): Asking<string | undefined> {
     text,
   );
   if (check.exitCode === 0 && check.text.trim() === "true") return undefined;
+  if (check.taskId !== undefined)
+    return `git takes so long that it was moved to the background (task ${check.taskId}), so I cannot tell what changed.`;
   if (check.denied) return `I may not run git here. Allow it with \`--allowed-tools Bash\`.\n\n${check.text}`;
   if (check.exitCode === 127 || /not found/i.test(check.text))
     return "git is not installed here, or not on the PATH; without it I cannot tell what changed.";

@@ -1,5 +1,5 @@
 import type { Model } from "../model.ts";
-import { tellNotifications } from "./notified.ts";
+import { tellNews } from "./notified.ts";
 import type { Playbook } from "./playbook.ts";
 import { createPlaybookModel } from "./playbook-model.ts";
 import { createAskAgent } from "./playbooks/ask-agent.ts";
@@ -9,7 +9,9 @@ import { explore } from "./playbooks/explore.ts";
 import { findTests } from "./playbooks/find-tests.ts";
 import { findThings } from "./playbooks/find-things.ts";
 import { help, lostAnswer } from "./playbooks/help.ts";
+import { createInBackground } from "./playbooks/in-background.ts";
 import { listTodos } from "./playbooks/list-todos.ts";
+import { lookAtTasks } from "./playbooks/look-at-tasks.ts";
 import { mapRepository } from "./playbooks/map-repository.ts";
 import { measureProject } from "./playbooks/measure-project.ts";
 import { createMisspeltRequest } from "./playbooks/misspelt-request.ts";
@@ -18,6 +20,8 @@ import { renameSymbol } from "./playbooks/rename-symbol.ts";
 import { reviewChange } from "./playbooks/review-change.ts";
 import { runTests } from "./playbooks/run-tests.ts";
 import { createSeveralRequests } from "./playbooks/several-requests.ts";
+import { stopTask } from "./playbooks/stop-task.ts";
+import { tellAgent } from "./playbooks/tell-agent.ts";
 
 /** The narrower a playbook's wording, the earlier it is asked. */
 const withoutAgents: readonly Playbook[] = [
@@ -35,7 +39,14 @@ const withoutAgents: readonly Playbook[] = [
   explainCode,
 ];
 
-const singleRequests: readonly Playbook[] = [createAskAgent(withoutAgents), ...withoutAgents];
+const singleRequests: readonly Playbook[] = [
+  stopTask,
+  lookAtTasks,
+  tellAgent,
+  createAskAgent(withoutAgents),
+  createInBackground(withoutAgents),
+  ...withoutAgents,
+];
 
 const asSpelt: readonly Playbook[] = [...singleRequests, createSeveralRequests(singleRequests)];
 
@@ -48,6 +59,6 @@ export function createOfflineModel(): Model {
     id: "offline",
     playbooks: everydayPlaybooks,
     lost: lostAnswer,
-    told: tellNotifications,
+    told: tellNews,
   });
 }

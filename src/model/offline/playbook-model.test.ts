@@ -181,6 +181,77 @@ describe("a playbook model", () => {
     expect(textOf(await talk.ask())).toBe("read one: b, c, d");
   });
 
+  it("hears a task of the main agent in a message, and none in a message of another", async () => {
+    const message = (from: string) => `<agent-message ${from}>\necho a &amp; b\n</agent-message>`;
+    const saidTo = async (text: string) => textOf(await blocksOf(requestOf([user(text)])));
+    expect(await saidTo(message('from="main"'))).toBe("echo echo a & b");
+    expect(await saidTo(message('from="scout" id="a1"'))).toBe("LOST");
+    expect(await saidTo(message('from="main" id="a1"'))).toBe("LOST");
+    expect(await saidTo('<task-receipt task-id="a1">\nx\n</task-receipt>\necho one')).toBe("echo echo one");
+  });
+
+  it("answers the main agent in its last message, which is all that one sees", async () => {
+    const talk = conversation("read one");
+    await talk.ask();
+    talk.answer(["b"], ['<agent-message from="main">\nread two\n</agent-message>']);
+    await talk.ask();
+    talk.answer(["c", "d"]);
+    expect(textOf(await talk.ask())).toBe("looking");
+    talk.answer(["B"]);
+    await talk.ask();
+    talk.answer(["C", "D"]);
+    expect(textOf(await talk.ask())).toBe("read one: b, c, d\n\nread two: B, C, D");
+    talk.messages.push(user("echo three"));
+    expect(textOf(await talk.ask())).toBe("echo echo three");
+  });
+
+  it("tells what came while it worked after the answer, once", async () => {
+    const telling = createPlaybookModel({
+      provider: "offline",
+      id: "offline",
+      playbooks,
+      lost,
+      told(texts) {
+        const news = texts.filter((text) => text.startsWith("<task-notification>"));
+        return news.length === 0 ? undefined : { text: `TOLD ${news.length}` };
+      },
+    });
+    const note = "<task-notification>x</task-notification>";
+    const talk = conversation("read one", "talk", telling);
+    await talk.ask();
+    talk.answer(["b"], [note]);
+    expect(textOf(await talk.ask())).toBe("");
+    talk.answer(["c", "d"], [note]);
+    expect(textOf(await talk.ask())).toBe("read one: b, c, d\n\nTOLD 2");
+    talk.messages.push(user(note));
+    expect(textOf(await talk.ask())).toBe("TOLD 1");
+  });
+
+  it("tells a play what the conversation had started before, however often it is asked", async () => {
+    const heard: unknown[] = [];
+    const knowing: Playbook = {
+      name: "knowing",
+      *start(task) {
+        heard.push(task.known?.().map(({ id, end }) => [id, end]));
+        const [first] = yield { calls: [{ name: "Bash", input: { command: task.prompt } }] };
+        return first?.text ?? "";
+      },
+    };
+    const known = createPlaybookModel({ provider: "offline", id: "offline", playbooks: [knowing], lost });
+    const talk = conversation("one", "talk", known);
+    await talk.ask();
+    talk.answer(["The command runs in the background.\ntask_id: b1\noutput_file: /t/b1.txt\nGo on."]);
+    await talk.ask();
+    talk.messages.push(user("two"));
+    await talk.ask();
+    talk.answer(
+      ["done"],
+      ["<task-notification><task-id>b1</task-id><status>failed</status></task-notification>"],
+    );
+    await talk.ask();
+    expect(heard).toEqual([[], [], [["b1", undefined]], [["b1", undefined]]]);
+  });
+
   it("drops a task that the user interrupted for the words that came instead", async () => {
     const talk = conversation("read one");
     await talk.ask();
@@ -213,7 +284,7 @@ describe("a playbook model", () => {
       textOf(await blocksOf(requestOf([...done, user(content)]), telling));
     expect(await said(note("ended"))).toBe("TOLD");
     expect(await said(note("other"))).toBe("LOST");
-    expect(await said(`${note("ended")}\necho two`)).toBe("echo echo two");
+    expect(await said(`${note("ended")}\necho two`)).toBe("echo echo two\n\nTOLD");
     const result: Block = { type: "tool_result", tool_use_id: "x", content: "y" };
     expect(await said([result, { type: "text", text: note("ended") }])).toBe("LOST");
   });
@@ -274,14 +345,14 @@ interface Conversation {
   replaceLastCalls(calls: { name: string; input: Record<string, unknown> }[]): void;
 }
 
-function conversation(prompt: string, name = "talk"): Conversation {
+function conversation(prompt: string, name = "talk", from = model): Conversation {
   const messages: Message[] = [user(prompt, `${name}-0`)];
   const request = () => requestOf(messages);
   return {
     messages,
     request,
     async ask() {
-      const blocks = await blocksOf(request());
+      const blocks = await blocksOf(request(), from);
       messages.push(assistant(blocks, `${name}-${messages.length}`));
       return blocks;
     },

@@ -14,7 +14,7 @@ export interface PlaybookModelOptions {
   readonly playbooks: readonly Playbook[];
   /** What to say when no playbook takes the task, or when the conversation is not one it could have led. */
   readonly lost: () => Step;
-  /** What to say to words of the runtime that came when nothing was under way. Undefined: it is lost. */
+  /** What to say to words of the runtime: at once when nothing is under way, else after the answer. */
   readonly told?: (texts: readonly string[]) => Step | undefined;
   readonly contextWindow?: number;
 }

@@ -3,6 +3,7 @@
  * so far. It knows tools by name only, as any model does.
  */
 import type { ResultContentBlock } from "../../contracts/message.ts";
+import type { KnownTask } from "./known-task.ts";
 
 /** Understands a task and plays it, or leaves it to the next one. */
 export interface Playbook {
@@ -10,6 +11,8 @@ export interface Playbook {
   /** What it plays does more than look. */
   readonly acts?: boolean;
   start(task: Task): Play | undefined;
+  /** The same, so that what takes long goes on beside the conversation. Absent: an agent can be sent. */
+  startBeside?(task: Task): Play | undefined;
 }
 
 /** Yields what to do next, gets the results of its calls in their order, returns the final answer. */
@@ -48,6 +51,8 @@ export interface Task {
   offers(toolName: string): boolean;
   /** Every text of the user's side since the task began, runtime tags included; grows while the play goes on. */
   readonly heard: readonly string[];
+  /** What the conversation had started before the task began. Absent: nothing. */
+  known?(): readonly KnownTask[];
 }
 
 /** The first that takes the task has it. */

@@ -4,6 +4,8 @@
  */
 import type { ToolUseBlock } from "../../contracts/message.ts";
 import type { Exchange } from "./conversation.ts";
+import type { KnownTask } from "./known-task.ts";
+import { knownTasks } from "./known-tasks.ts";
 import type { CallResult, Play, Step, Task } from "./playbook.ts";
 
 export interface ReplayOptions {
@@ -12,30 +14,40 @@ export interface ReplayOptions {
   readonly start: (task: Task) => Play;
   /** What to say when the conversation is not one that these plays could have led. */
   readonly lost: () => Step;
-  /** What to say to words of the runtime that came when nothing was under way. */
+  /** What to say to words of the runtime: at once when nothing is under way, else after the answer. */
   readonly told?: (texts: readonly string[]) => Step | undefined;
 }
 
 /**
  * Every prompt is a task of its own. A prompt that arrives together with tool results waits until the task
- * under way has ended; its answer and the first step of the next task then share one message.
+ * under way has ended; its answer and the first step of the next task then share one message. To the main agent all
+ * is answered in the last message: it sees no other.
  */
 export function nextStep(options: ReplayOptions): Step {
-  const exchanges = options.exchanges.slice(startOfTask(options.exchanges));
+  const begin = startOfTask(options.exchanges);
+  const exchanges = options.exchanges.slice(begin);
   const waiting: string[] = [];
+  const news: string[] = [];
+  const held: string[] = [];
+  const isOrdered = options.exchanges.some(({ orders }) => orders.length > 0);
   let playing: Playing | undefined;
   let results: readonly CallResult[] | undefined = [];
   let step: Step = options.lost();
   for (const [index, exchange] of exchanges.entries()) {
     // After an interrupt the person's new words replace what was under way.
-    if (exchange.prompts.length > 0 && wasInterrupted(exchange)) playing = undefined;
-    waiting.push(...tasksIn(exchange.prompts));
+    if (isAsked(exchange) && wasInterrupted(exchange)) playing = undefined;
+    waiting.push(...tasksIn([...exchange.prompts, ...exchange.orders]));
+    news.push(...exchange.texts);
     playing?.heard.push(...exchange.texts);
     if (results === undefined) playing = undefined;
-    const advanced = advance({ options, playing, results: results ?? [], waiting, exchange });
-    step = advanced.step;
+    const known = () => knownTasks(options.exchanges.slice(0, begin + index + 1));
+    const advanced = advance({ options, playing, results: results ?? [], waiting, news, exchange, known });
+    const isLast = (advanced.step.calls?.length ?? 0) === 0;
+    held.push(...advanced.said);
+    step = joined(isLast || !isOrdered ? held.splice(0) : [], advanced.step);
     playing = advanced.playing;
     if (exchange.answer === undefined) return step;
+    if (exchange.answer.calls.length === 0) news.length = 0;
     results = resultsOf(exchange.answer.calls, exchanges[index + 1]);
     if (!sameCalls(step, exchange.answer.calls)) playing = undefined;
   }
@@ -64,46 +76,56 @@ interface Playing {
 function startOfTask(exchanges: readonly Exchange[]): number {
   for (let index = exchanges.length - 1; index > 0; index--) {
     const exchange = exchanges[index];
-    if (exchange !== undefined && exchange.prompts.length > 0 && exchange.results.size === 0) return index;
+    if (exchange !== undefined && isAsked(exchange) && exchange.results.size === 0) return index;
   }
   return 0;
+}
+
+function isAsked({ prompts, orders }: Exchange): boolean {
+  return prompts.length + orders.length > 0;
 }
 
 function wasInterrupted(exchange: Exchange): boolean {
   return [...exchange.results.values()].some((result) => result.isError && /interrupted/i.test(result.text));
 }
 
+/** `said`: the answers to what has ended, before the step. */
 function advance(state: {
   options: ReplayOptions;
   playing: Playing | undefined;
   results: readonly CallResult[];
   waiting: string[];
+  /** What the runtime has said since the last answer. */
+  news: readonly string[];
   exchange: Exchange;
-}): { step: Step; playing: Playing | undefined } {
-  const { options, waiting, exchange } = state;
+  known: () => readonly KnownTask[];
+}): { said: readonly string[]; step: Step; playing: Playing | undefined } {
+  const { options, waiting, news, exchange } = state;
   const said: string[] = [];
   let { playing } = state;
   let results: readonly CallResult[] = state.results;
   for (;;) {
     if (playing === undefined) {
       const prompt = waiting.shift();
-      if (prompt === undefined) return { step: unasked(options, exchange), playing };
+      if (prompt === undefined) return { said, step: unasked(options, { news, exchange }), playing };
       const heard = [prompt];
-      playing = { play: options.start({ prompt, heard, offers: options.offers }), heard };
+      const task = { prompt, heard, offers: options.offers, known: state.known };
+      playing = { play: options.start(task), heard };
       results = [];
     }
     const turn = playing.play.next(results);
     const step: Step = typeof turn.value === "string" ? { text: turn.value } : turn.value;
-    if (turn.done !== true || (step.calls?.length ?? 0) > 0) return { step: joined(said, step), playing };
+    if (turn.done !== true || (step.calls?.length ?? 0) > 0) return { said, step, playing };
     said.push(step.text ?? "");
     playing = undefined;
-    if (waiting.length === 0) return { step: joined(said, {}), playing };
+    // What came meanwhile is told when the work is done, not in the middle of it.
+    if (waiting.length === 0) return { said, step: options.told?.(news) ?? {}, playing };
   }
 }
 
 /** Results that nobody waits for mean that the thread is lost, whatever else was said with them. */
-function unasked(options: ReplayOptions, { texts, results }: Exchange): Step {
-  return (results.size === 0 ? options.told?.(texts) : undefined) ?? options.lost();
+function unasked(options: ReplayOptions, heard: { news: readonly string[]; exchange: Exchange }): Step {
+  return (heard.exchange.results.size === 0 ? options.told?.(heard.news) : undefined) ?? options.lost();
 }
 
 function joined(said: readonly string[], step: Step): Step {

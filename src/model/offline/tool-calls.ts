@@ -1,5 +1,6 @@
 /** The tools that playbooks call, as questions with answers: `const files = yield* glob({ pattern })`. */
 import type { Asking, Call, CallResult } from "./playbook.ts";
+import { startedTaskId } from "./started-task.ts";
 
 export interface PathList {
   readonly paths: readonly string[];
@@ -43,6 +44,8 @@ export interface CommandOutput {
   readonly cut: boolean;
   /** It did not run because nobody allowed it. */
   readonly denied: boolean;
+  /** It goes on beside the conversation as this task: there is no output yet, and no exit code. */
+  readonly taskId?: string;
 }
 
 export function* ask(calls: readonly Call[], text?: string): Asking<readonly CallResult[]> {
@@ -181,7 +184,7 @@ function hasCutLine({ lines }: { lines: readonly string[] }): boolean {
 }
 
 export function* run(
-  input: { command: string; description: string; timeout?: number },
+  input: { command: string; description: string; timeout?: number; run_in_background?: boolean },
   text?: string,
 ): Asking<CommandOutput> {
   return parseOutput(yield* askOne({ name: "Bash", input: { ...input } }, text));
@@ -262,6 +265,8 @@ export function parseFile(result: CallResult): FileText | undefined {
 }
 
 export function parseOutput(result: CallResult): CommandOutput {
+  const taskId = startedTaskId(result);
+  if (taskId !== undefined) return { text: "", exitCode: 1, cut: true, denied: false, taskId };
   const lines = result.text.split("\n");
   const codeLine = lines.findLastIndex((line) => /^Exit code \d+/.test(line));
   const code = codeLine < 0 ? undefined : Number(/\d+/.exec(lines[codeLine] ?? "")?.[0]);

@@ -11,7 +11,7 @@ export interface Wording {
 
 const beginnings: readonly string[] = [
   "(?:hi|hello|hey|hiya|yo)(?: (?:there|cadre|again))?[,!.]*\\s+",
-  "(?:ok|okay|so|well|now|then|next|also|and|alright|sorry|thanks|quick question)[,:!.]*\\s+",
+  "(?:ok|okay|so|well|now|then|next|also|and|alright|sorry|thanks|quick question|meanwhile|in the meantime)[,:!.]*\\s+",
   "(?:please|pls|plz|kindly)[,]?\\s+",
   "(?:can|could|would|will) (?:you|u) (?:please |pls |kindly |maybe |quickly )?",
   "(?:i(?:'d| would) like(?: you)? to|i want(?: you)? to|i need(?: you)? to|let's|let us|help me(?: to)?|try to|go ahead and|just)\\s+",
@@ -69,6 +69,10 @@ export function bareName(words: string): string {
     .replace(/^["'`“‘]+|["'`”’,;:?!.]+$/g, "")
     .replace(/\(\s*\)$/, "")
     .trim();
+}
+
+export function firstWords(text: string, count: number): string {
+  return text.trim().split(/\s+/).slice(0, count).join(" ");
 }
 
 const articles = /^(?:the|a|an|any|all|every|each|this|that|some|my|our|its)\s+/i;

@@ -36,6 +36,13 @@ describe("a request for an agent", () => {
   });
 
   it.each([
+    "start an agent named scout in the background to run the tests",
+    "start a background agent called `scout` to run the tests",
+  ])("says what it shall be called: %s", (prompt) => {
+    expect(wishOf(prompt)).toEqual({ inBackground: true, name: "scout", task: "run the tests" });
+  });
+
+  it.each([
     "what is an agent",
     "explain the agent",
     "use an agent",

@@ -5,6 +5,8 @@ export interface AgentWish {
   /** Absent: any that can do it. */
   readonly agentType?: string;
   readonly inBackground: boolean;
+  /** What it shall be called. */
+  readonly name?: string;
   /** In the person's words. */
   readonly task: string;
 }
@@ -33,7 +35,11 @@ const forms: readonly { pattern: RegExp; agentFirst: boolean }[] = [
   { pattern: new RegExp(`^(.+?),? (?:with|using|through|via|by) ${agent}$`, "i"), agentFirst: false },
 ];
 
-export function agentWish({ text }: Wording): AgentWish | undefined {
+const naming = /(?<=\bagent),? (?:named|called|with the name) [`"']?([\p{L}\p{N}_.-]+?)[`"']?(?=[,:]? )/iu;
+
+export function agentWish({ text: words }: Wording): AgentWish | undefined {
+  const name = naming.exec(words)?.[1];
+  const text = words.replace(naming, "");
   for (const { pattern, agentFirst } of forms) {
     const [, first, second] = pattern.exec(text) ?? [];
     if (first === undefined || second === undefined) continue;
@@ -44,6 +50,7 @@ export function agentWish({ text }: Wording): AgentWish | undefined {
     return {
       ...(type === "" ? {} : { agentType: type }),
       inBackground,
+      ...(name === undefined ? {} : { name }),
       task: task.replace(/,? in the background$/i, ""),
     };
   }

@@ -1,7 +1,7 @@
 import { type AgentOrder, askAgents } from "../agent-calls.ts";
-import { signature, unsigned } from "../everyday-playbook.ts";
+import { unsigned, withSignature } from "../everyday-playbook.ts";
 import { type Play, type Playbook, type Task, textOfEnd } from "../playbook.ts";
-import { readWording } from "../wording.ts";
+import { firstWords, readWording } from "../wording.ts";
 import { type AgentWish, agentWish, readings } from "./agent-wording.ts";
 import { answerInWords } from "./explore.ts";
 
@@ -18,7 +18,7 @@ export function createAskAgent(playbooks: readonly Playbook[]): Playbook {
       for (const prompt of readings(wish.task)) {
         for (const playbook of playbooks) {
           const own = playbook.start({ ...task, prompt });
-          if (own !== undefined) return play(task, { wish, prompt, own, acts: playbook.acts === true });
+          if (own !== undefined) return sendAgent(task, { wish, prompt, own, acts: playbook.acts === true });
         }
       }
       return undefined;
@@ -26,7 +26,7 @@ export function createAskAgent(playbooks: readonly Playbook[]): Playbook {
   };
 }
 
-interface Understood {
+export interface AgentJob {
   readonly wish: AgentWish;
   /** What the agent is told. */
   readonly prompt: string;
@@ -35,30 +35,25 @@ interface Understood {
   readonly acts: boolean;
 }
 
-function* play(task: Task, { wish, prompt, own, acts }: Understood): Play {
+/** Says what came of it; what no agent could be started for is done here, if it is only to look. */
+export function* sendAgent(task: Task, { wish, prompt, own, acts }: AgentJob): Play {
   const order: AgentOrder = {
-    description: inFewWords(prompt),
+    description: firstWords(prompt, wordsOfDescription),
     prompt,
     agentType: wish.agentType ?? (acts ? "general-purpose" : "Explore"),
     ...(wish.inBackground ? { inBackground: true } : {}),
+    // Nobody could use it without a tool that writes to it.
+    ...(wish.name !== undefined && task.offers("SendMessage") ? { name: wish.name } : {}),
   };
   let said = "I have no tool to start an agent here.";
   if (task.offers("Agent")) {
     const [answer] = yield* askAgents([order], `I start an agent: ${order.agentType}.`);
     said = answerInWords(order, answer);
-    if (answer?.kind === "answered" || answer?.kind === "started") return signed(said);
+    if (answer?.kind === "answered" || answer?.kind === "started") return withSignature(said);
   }
   // What changes something was asked of an agent, in its bounds: it is not done without them.
-  if (acts) return signed(`${said} Nothing was done by me; to have me do it, ask: ${prompt}`);
-  return signed(`${said} I did it myself:\n\n${unsigned(textOfEnd(yield* own))}`);
+  if (acts) return withSignature(`${said} Nothing was done by me; to have me do it, ask: ${prompt}`);
+  return withSignature(`${said} I did it myself:\n\n${unsigned(textOfEnd(yield* own))}`);
 }
 
-function signed(text: string): string {
-  return `${text.trimEnd()}\n\n${signature}`;
-}
-
-const mostWords = 5;
-
-function inFewWords(prompt: string): string {
-  return prompt.split(/\s+/).slice(0, mostWords).join(" ");
-}
+const wordsOfDescription = 5;

@@ -46,7 +46,7 @@ function* playExplore(task: Task, request: ExploreRequest): Asking<string> {
     agentType: "Explore",
   };
   const [answer] = yield* askAgents([order], "I send an Explore agent.");
-  if (answer?.kind === "answered") return answerInWords(order, answer);
+  if (answer?.kind === "answered" || answer?.kind === "started") return answerInWords(order, answer);
   return `${answerInWords(order, answer)} I looked myself:\n\n${yield* look()}`;
 }
 
@@ -68,7 +68,7 @@ export function answerInWords(order: AgentOrder, answer: AgentAnswer | undefined
     case "answered":
       return `${who} reports:\n\n${unsigned(answer.text)}`;
     case "started":
-      return `${who} runs in the background; what it finds comes when it has ended.`;
+      return `${who} runs in the background, as task ${answer.agentId}${order.name === undefined ? "" : ` with the name ${order.name}`}. What it finds is told when it has ended.`;
     default:
       return `${who} did not answer: ${answer?.problem ?? "no result came"}.`;
   }

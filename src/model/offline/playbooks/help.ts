@@ -15,6 +15,7 @@ const abilities = [
   '- rename a symbol: "rename oldName to newName in src/"',
   '- review what is not committed: "review my change"',
   '- send an agent: "explore src", "ask an Explore agent where parseArgs is used"',
+  '- work in the background: "run the tests in the background and list TODOs", then "what is running", "stop it"',
 ].join("\n");
 
 const connection = [

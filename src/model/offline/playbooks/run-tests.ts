@@ -1,5 +1,6 @@
 import { everydayPlaybook } from "../everyday-playbook.ts";
 import { countOf } from "../folder-contents.ts";
+import { testDescription } from "../notified.ts";
 import type { Asking, Task } from "../playbook.ts";
 import { readProject } from "../project.ts";
 import type { ProjectCommand } from "../project-command.ts";
@@ -13,7 +14,8 @@ export const runTests = everydayPlaybook({
   needs: ["Glob", "Read", "Bash"],
   acts: true,
   understand: understandRun,
-  play: playRun,
+  play: (task, request) => playRun(task, request, {}),
+  playBeside: (task, request) => playRun(task, request, { run_in_background: true }),
 });
 
 interface TestRequest {
@@ -46,7 +48,7 @@ function understandRun(wording: Wording): TestRequest | undefined {
 
 const longestRunMs = 600_000;
 
-function* playRun(task: Task, request: TestRequest): Asking<string> {
+function* playRun(task: Task, request: TestRequest, how: { run_in_background?: true }): Asking<string> {
   const survey = yield* surveyFolder(task, "I look for the command that runs the tests.");
   const project = yield* readProject(survey);
   const tests = project.commands.filter((command) => command.purpose === "test");
@@ -63,10 +65,15 @@ function* playRun(task: Task, request: TestRequest): Asking<string> {
   const command =
     test.folder === "" ? test.command : `(cd -- ${shellQuoted(test.folder)} && ${test.command})`;
   const output = yield* run(
-    { command, description: "Run the tests", timeout: longestRunMs },
+    { command, description: testDescription, ...(how.run_in_background ? how : { timeout: longestRunMs }) },
     `${test.from} says: \`${command}\`.`,
   );
   if (output.denied) return deniedAnswer(command, test, output);
+  if (output.taskId !== undefined)
+    return [
+      `The tests run in the background, as task ${output.taskId}: \`${command}\` (${test.from}). What comes of them is told when they have ended.`,
+      ...alternatives(others),
+    ].join("\n");
   return [...report(command, test, output), ...alternatives(others)].join("\n");
 }
 
