@@ -49,6 +49,7 @@ export interface AgentHost {
   /** Undefined: nothing is kept, and nothing can be resumed. */
   readonly transcripts: AgentTranscripts | undefined;
   readonly folders: { readonly results: string; readonly scratch: string };
+  readonly compaction: LoopOptions["compaction"];
   readonly loopLimits: Pick<LoopLimits, "concurrency" | "startCallsWhileStreaming">;
   readonly contributors: readonly Contributor[];
   readonly routes: readonly AgentRoute[];

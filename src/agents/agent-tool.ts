@@ -35,9 +35,11 @@ export function createAgentTool(options: {
     // Agents work side by side; what each of them does is judged and recorded on its own.
     isConcurrencySafe: () => true,
     interruptBehavior: "cancel",
+    // A fork begins with the whole message in which it was called.
+    needsWholeMessage: gates.fork,
     lane: "agent",
     maxResultChars,
-    call: (input, context) => startFor(input, context, { host, spawn }),
+    call: (input, context) => startFor(input, context, { host, spawn, gates }),
     facts: (output) => ("agentId" in output ? { taskId: output.agentId } : undefined),
     toResult: (output) => toAgentResult(output, gates),
   });
@@ -49,13 +51,20 @@ const maxResultChars = 100_000;
 async function startFor(
   input: AgentInput,
   { agent, toolUseId, scope, report: tell, early }: ToolContext,
-  { host, spawn }: { host: AgentHost; spawn: Spawn },
+  { host, spawn, gates }: { host: AgentHost; spawn: Spawn; gates: AgentInputGates },
 ): Promise<AgentToolOutput> {
   const parent = host.live.of(agent.agentId);
   if (parent === undefined) throw new Error("the agent that calls is not alive");
-  assertDepth(parent, host);
-  const definition =
-    input.resume === undefined
+  // A fork is told that it is one, however deep it is.
+  if (agent.source.kind !== "fork") assertDepth(parent, host);
+  const { assertNoFork, forkDefinition, forkPointOf } = await import("./fork.ts");
+  assertNoFork(parent);
+  const forks = gates.fork && input.subagent_type === undefined && input.resume === undefined;
+  // At this moment: siblings of one message all begin with the same.
+  const fork = forks ? forkPointOf(parent) : undefined;
+  const definition = fork
+    ? forkDefinition
+    : input.resume === undefined
       ? await findDefinition(input.subagent_type, host, agent.permissions)
       : undefined;
   const isolation = input.isolation ?? definition?.isolation;
@@ -76,7 +85,8 @@ async function startFor(
         parentOf: () => parent,
         scope,
       });
-  const isBackground = host.background !== undefined && wantsBackground(input, begin.definition);
+  const isBackground =
+    host.background !== undefined && (gates.fork || wantsBackground(input, begin.definition));
   // Not awaited here: as long as the agent runs, nothing of this waits with it.
   return spawn({
     definition: begin.definition,
@@ -93,6 +103,7 @@ async function startFor(
     report,
     early,
     isBackground,
+    fork,
     name: input.name,
   });
 }

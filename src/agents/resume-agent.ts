@@ -8,6 +8,7 @@ import type { AgentContext } from "./agent-context.ts";
 import { folderBefore } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { defaultAgentType, findDefinition, requireServers } from "./find-definition.ts";
+import { forkDefinition, forkType } from "./fork.ts";
 import type { EarlierRun, SpawnRequest } from "./spawn-request.ts";
 
 export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd" | "parent"> & {
@@ -44,7 +45,10 @@ async function prepareToGoOn(
   { meta, loaded, writer }: ReopenedTranscript,
   { host, parent, scope }: { host: AgentHost; parent: AgentContext; scope: Scope },
 ): Promise<ResumedStart> {
-  const { definition, notes } = await definitionNow(meta.agentType, host, parent);
+  const { definition, notes } =
+    meta.agentType === forkType
+      ? { definition: forkDefinition, notes: [] }
+      : await definitionNow(meta.agentType, host, parent);
   await requireServers(definition, host, scope);
   const { folder } = parent.agent;
   const cwd = await folderBefore(meta.cwd, folder, host.world);

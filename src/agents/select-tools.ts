@@ -92,6 +92,11 @@ function isForAgents(name: string, wishes: ToolWishes): boolean {
   return backgroundTools.has(name) || (isTeammate && teammateTools.has(name));
 }
 
+/** A fork is in the background. It has its parent's list; Agent itself says why it is not for it. */
+export function isForForks(name: string): boolean {
+  return name === "Agent" || name === "SendMessage" || backgroundTools.has(name) || name.startsWith("mcp__");
+}
+
 function isScheduling(name: string): boolean {
   return /^(Schedule|Cron)(?![a-z])/.test(name);
 }

@@ -7,6 +7,7 @@ import type { EarlyAnswer } from "../tools/tool-context.ts";
 import type { PrefixRecord } from "../transcript/record.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { AgentContext } from "./agent-context.ts";
+import type { ForkPoint } from "./fork-point.ts";
 
 export interface SpawnRequest {
   readonly parent: AgentContext;
@@ -33,6 +34,8 @@ export interface SpawnRequest {
   /** Ends it; the agent hangs below. */
   readonly scope: Scope;
   readonly report?: (activity: AgentActivity) => void;
+  /** It is its parent, from here on. */
+  readonly fork?: ForkPoint | undefined;
   /** It goes on from here instead of starting anew. */
   readonly earlier?: EarlierRun;
   /** Stand instead of the allow rules that it would inherit (SP-15). */

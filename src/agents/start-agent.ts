@@ -23,6 +23,7 @@ import type { PrefixWish, PreparedPrefix } from "./agent-prefix.ts";
 import type { AgentSlot } from "./agent-slots.ts";
 import { createChildMode } from "./child-mode.ts";
 import { contribute, hooksOf } from "./contributions.ts";
+import { forkPrefix, forkTurn, forkType } from "./fork.ts";
 import { type PlacedAgent, placeAgent, type StartingRun } from "./place-agent.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 import { firstTurn, type StartedConversation, startConversation } from "./start-conversation.ts";
@@ -56,7 +57,9 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
   return async (request, { cleanUp, run }) => {
     const placed = await placeAgent(host, request, { cleanUp, run });
     const { start, task, budget } = placed;
-    const { model, warnings } = await modelForAgent(host, request);
+    const { model, warnings } = isForked(request)
+      ? { model: request.parent.model, warnings: [] }
+      : await modelForAgent(host, request);
     const priceKnown = costOfRequest(model, model.id, noUsage) !== undefined;
     assertPriceKnown({ modelId: model.id, priceKnown, limits: budget });
     task.update({ agent: { modelId: model.id } });
@@ -103,9 +106,15 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
     { agent, history }: AgentContext,
     { tools }: PreparedPrefix,
   ): Promise<readonly Block[]> {
+    if (agent.source.kind === "fork") return [];
     if (host.settings.agentListIn === "tool" || !tools.some(({ name }) => name === "Agent")) return [];
     return news.of(await news.startable(agent.permissions), history.messages);
   }
+}
+
+/** Now, or when it was started. */
+function isForked({ definition }: SpawnRequest): boolean {
+  return definition.agentType === forkType && definition.source === "built-in";
 }
 
 /** The last step, since what is taken from the queue must be said. */
@@ -114,7 +123,15 @@ function inputOf(
   options: { request: SpawnRequest; context: AgentContext; before: Parameters<typeof firstTurn>[1] },
 ): NonNullable<LoopOptions["input"]> {
   const { request, context, before } = options;
-  const content = firstTurn(request, before);
+  const content = request.fork
+    ? forkTurn(request.fork, {
+        prompt: request.prompt ?? "",
+        contributions: before.contributions,
+        ...(request.isolation && {
+          place: { root: context.agent.folder.root, parentRoot: request.parent.agent.folder.root },
+        }),
+      })
+    : firstTurn(request, before);
   if (request.prompt !== undefined) return { content };
   const items = queue.take(context.agent.agentId);
   if (items.length === 0)
@@ -147,16 +164,18 @@ async function equip(
   const scratchFolder = await scratchFor(host, placed, cleanUp);
   const begun = await contribute(host.contributors, "start", { start, cleanUp });
   const contributions = placed.contributions.length === 0 ? begun : [...placed.contributions, ...begun];
-  const prepared = await prefixOf({
-    definition,
-    folder,
-    mode: mode.current,
-    isBackground,
-    sendMessage: host.names.exist,
-    mayStartAgents: parent.depth + 1 < maxDepthOf(host),
-    scratchFolder,
-    contributions,
-  });
+  const prepared = isForked(request)
+    ? forkPrefix(host, request)
+    : await prefixOf({
+        definition,
+        folder,
+        mode: mode.current,
+        isBackground,
+        sendMessage: host.names.exist,
+        mayStartAgents: parent.depth + 1 < maxDepthOf(host),
+        scratchFolder,
+        contributions,
+      });
   const ownFolders = contributions.flatMap((each) => each.ownFolders ?? []);
   if (scratchFolder !== undefined) ownFolders.push(scratchFolder);
   const permissions = permissionsOfAgent(prepared.permissions, { ownFolders, allowedTools });
@@ -166,7 +185,7 @@ async function equip(
     source: prepared.source,
     folder,
     mayRead: host.mayRead,
-    fileReads: createFileReads(),
+    fileReads: request.fork ? parent.agent.fileReads.copy() : createFileReads(),
     results,
     todos: { items: nothingToDo },
     mode,
@@ -205,7 +224,7 @@ function loopOf(
   const { world, queue } = host;
   const { agent, model, budget } = context;
   const { criticalReminder } = request.definition;
-  const thinking = thinkingFor(context.effort, model);
+  const thinking = request.fork ? request.fork.sentWith.limits.thinking : thinkingFor(context.effort, model);
   const hooks = hooksOf(equipped.contributions);
   return {
     world,
@@ -229,5 +248,6 @@ function loopOf(
     queue,
     hooks,
     reminder: criticalReminder,
+    compaction: host.compaction,
   };
 }

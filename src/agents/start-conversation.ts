@@ -40,6 +40,10 @@ export function startConversation(host: AgentHost, wish: ConversationWish): Star
     agentId: start.agentId,
     messages: earlier?.messages ?? [],
   });
+  if (request.fork) {
+    const { messages, sentCount } = request.fork;
+    history.inherit({ messages, sentCount, agentId: request.parent.agent.agentId });
+  }
   const fresh =
     request.systemPrompt === undefined ? wish.fresh : { ...wish.fresh, system: request.systemPrompt };
   const before = earlier?.prefix;

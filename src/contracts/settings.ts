@@ -77,6 +77,10 @@ export const Settings = z.looseObject({
   trustedPlugins: z.array(text).optional(),
   /** Off: everything waits, and what wants the background is run in the foreground. */
   backgroundTasks: z.boolean().optional(),
+  /** Agent without a type forks its caller. `always`: also in sessions that nobody watches. */
+  forkSubagent: z.union([z.boolean(), z.literal("always")]).optional(),
+  /** The first of a group of new agents goes ahead until its answer begins, so that the others find its cache entry. */
+  staggerFanOut: z.boolean().optional(),
   /** After so long an agent in the foreground goes on in the background. Default: never. */
   autoBackgroundMs: positiveInteger.optional(),
   /** An agent in which nothing has happened for so long counts as stalled. */

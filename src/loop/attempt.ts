@@ -48,6 +48,7 @@ export class Attempt implements AnswerWatcher, CallWatcher, InterruptWatcher {
       onRetry: ({ attempt, delayMs, reason }) => this.emit({ type: "model-retry", attempt, delayMs, reason }),
     });
     this.sentCount = request.messages.length;
+    history.sentWith = this.#loop;
     this.#askedMs = world.clock.monotonicMs();
     return receiveResponse(model, request, this);
   }

@@ -47,7 +47,7 @@ async function compactHistory(
   const { messages } = history;
   try {
     const shorter = await unlessStopped(loop, (signal) =>
-      compaction.compact({ messages, mustFit, signal, emit: (event) => listener.emit(event) }),
+      compaction.compact({ loop, messages, mustFit, signal, emit: (event) => listener.emit(event) }),
     );
     history.restart(shorter);
   } catch (error) {

@@ -38,7 +38,7 @@ export interface LoopOptions extends ExecutorRun {
   readonly reminder?: string | undefined;
   readonly hooks?: HooksPort | undefined;
   /** Absent: a conversation that no longer fits ends the run with `context_exhausted`. */
-  readonly compaction?: CompactionPort;
+  readonly compaction?: CompactionPort | undefined;
 }
 
 /** Whoever is told what happens. */
@@ -78,6 +78,8 @@ export interface CompactionPort {
   readonly at: number;
   /** The history that replaces the old one. `mustFit`: the provider has said that the present one is too long. */
   compact(options: {
+    /** The run whose history it is. One port serves all agents of a session. */
+    loop: LoopOptions;
     messages: readonly Message[];
     mustFit: boolean;
     signal: AbortSignal;

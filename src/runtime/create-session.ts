@@ -31,7 +31,7 @@ import { buildTools } from "./build-tools.ts";
 import { permissionSetup } from "./permission-setup.ts";
 import { runResult } from "./run-result.ts";
 import type { RunResult, Session, SessionOptions } from "./session.ts";
-import { createSessionAgents, defaultMaxLiveAgents } from "./session-agents.ts";
+import { createSessionAgents, defaultMaxLiveAgents, forksIn } from "./session-agents.ts";
 import { createSessionControl } from "./session-control.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { createSessionPermissions } from "./session-permissions.ts";
@@ -101,6 +101,7 @@ export function createSession(options: SessionOptions): Session {
   const agents = createSessionAgents({
     work,
     earlier: restored?.agents ?? [],
+    mayFork: forksIn(settings, { env: world.env, isWatched: options.isWatched ?? false }),
     resolvers: () => [control.otherSessions],
     world,
     sessionId: id,
@@ -125,6 +126,7 @@ export function createSession(options: SessionOptions): Session {
       work.waits.isWaiting(agentId) || permissions.waiting.some(({ agent }) => agent?.id === agentId),
     transcripts: agentTranscripts,
     folders: { results: files.results, scratch: join(files.folder, "scratch") },
+    compaction: undefined,
     loopLimits,
     contributors: options.contributors ?? [],
     routes: options.routes ?? [],

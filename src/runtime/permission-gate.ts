@@ -53,6 +53,11 @@ export function createPermissionGate(options: GateOptions): Gate {
 async function judgeCall(call: Call, options: GateOptions): Promise<PermissionDecision> {
   const { tool, bound, context } = call;
   const { agent } = context;
+  if (agent.permissions?.refusedTools?.has(tool.name))
+    return {
+      decision: "deny",
+      reason: `${tool.name} is not for forks: do the task with the other tools, and report`,
+    };
   const mode = agent.mode.current;
   const own = await bound.checkPermissions(context);
   const judged = await options.engine.decide({

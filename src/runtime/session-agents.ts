@@ -14,7 +14,9 @@ import { createTaskOutputTool } from "../agents/task-output-tool.ts";
 import { createTaskStopTool } from "../agents/task-stop-tool.ts";
 import type { Wake } from "../agents/wake-agent.ts";
 import { messageOf } from "../base/errors.ts";
+import type { World } from "../base/world.ts";
 import type { Block, Message } from "../contracts/message.ts";
+import type { Settings } from "../contracts/settings.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentStanding } from "../transcript/agent-standing.ts";
 import type { SessionWork } from "./session-work.ts";
@@ -40,11 +42,22 @@ export interface SessionAgents {
   readonly names: readonly string[];
 }
 
+/** Off in sessions that nobody watches, unless the setting says `always` (FK-1). */
+export function forksIn(
+  { forkSubagent }: Settings,
+  { env, isWatched }: { env: World["env"]; isWatched: boolean },
+): boolean {
+  if (forkSubagent === "always") return true;
+  return isWatched && (forkSubagent === true || env.CADRE_FORK_SUBAGENT === "1");
+}
+
 export interface SessionAgentsParts
   extends Omit<AgentHost, "live" | "slots" | "names" | "queue" | "tasks" | "background" | "handOver"> {
   readonly work: SessionWork;
   /** As they stood when the session was restored. */
   readonly earlier: readonly AgentStanding[];
+  /** Agent without a type forks its caller. */
+  readonly mayFork: boolean;
   /** Whom else a message can be sent to. */
   readonly resolvers: () => readonly AddressResolver[];
 }
@@ -53,6 +66,7 @@ export function createSessionAgents({
   work,
   earlier,
   resolvers,
+  mayFork,
   ...parts
 }: SessionAgentsParts): SessionAgents {
   const { settings } = parts;
@@ -99,7 +113,7 @@ export function createSessionAgents({
   };
   const gates = {
     background: host.background !== undefined,
-    fork: false,
+    fork: host.background !== undefined && mayFork,
     sendMessage: host.background !== undefined && !host.isHidden("SendMessage"),
     teams: false,
     cwd: settings.agentCwd ?? false,

@@ -74,6 +74,8 @@ export interface SessionOptions {
   readonly permissionTimeoutMs?: number;
   /** Absent: nobody can be asked. */
   readonly surface?: Surface;
+  /** A person follows it as it happens. */
+  readonly isWatched?: boolean;
 }
 
 /**

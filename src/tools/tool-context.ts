@@ -94,6 +94,8 @@ export interface AgentPermissions {
   readonly denied?: readonly string[];
   /** Tools that it has only for what is known to change nothing. */
   readonly readOnlyTools?: ReadonlySet<string>;
+  /** Tools that stand in its list and are not for it: a fork has the list of its parent (FK-5). */
+  readonly refusedTools?: ReadonlySet<string>;
   /** Folders in which it may read and write without asking: its scratch folder, its memory. */
   readonly ownFolders?: readonly string[];
   /** Stand instead of the allow rules that it would inherit (SP-15). */

@@ -318,7 +318,7 @@ describe("the transcripts of agents", () => {
     isFull = true;
     letOpen();
     // The old one is written to its end when the new one is in use.
-    await expect.poll(() => failedWrites).toBe(1);
+    await expect.poll(() => failedWrites).toBeGreaterThan(0);
     await expect(writer.durable()).rejects.toMatchObject({ code: "journal-unwritable" });
     isFull = false;
     writer.append(message("2"));

@@ -8,7 +8,7 @@ import type { AgentMeta } from "./agent-meta.ts";
 import type { AgentStanding } from "./agent-standing.ts";
 import { createPrefixStore, type PrefixStore } from "./prefix-store.ts";
 import type { LoadedTranscript } from "./reader.ts";
-import type { TranscriptRecord } from "./record.ts";
+import type { InheritsRecord, TranscriptRecord } from "./record.ts";
 import { createSharedJournal, type SharedJournalOptions } from "./shared-journal.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { transcriptVersion } from "./version.ts";
@@ -88,8 +88,23 @@ export function createAgentTranscripts(options: AgentTranscriptsOptions): AgentT
         world,
         path,
         prefixFolder,
+        inherited,
         interruptedAgents: async () => answerFor(await list(), agentId),
       });
+    } catch (error) {
+      if (systemCodeOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  /** The session's own transcript stands beside its folder. */
+  async function inherited({ agentId, lastUuid }: InheritsRecord): Promise<readonly Message[] | undefined> {
+    const { messagesUpTo } = await import("./reader.ts");
+    const lane = agentId === undefined ? undefined : behind.lane(agentId);
+    if (lane) await behind.flush(lane);
+    const path = agentId === undefined ? `${dirname(folder)}.jsonl` : transcriptPath(folder, agentId);
+    try {
+      return await messagesUpTo(lastUuid, { world, path, inherited });
     } catch (error) {
       if (systemCodeOf(error) === "ENOENT") return undefined;
       throw error;

@@ -10,6 +10,7 @@ import { readPrefix } from "./prefix-store.ts";
 import {
   type CallsRecord,
   type HeadRecord,
+  type InheritsRecord,
   type PrefixRecord,
   type PrefixReferenceRecord,
   type TaskRecord,
@@ -56,6 +57,8 @@ export interface LoadOptions {
   readonly keepBytes?: number;
   /** Where the prefixes are that agents have in common. */
   readonly prefixFolder?: string;
+  /** Asked only if the conversation begins with that of another agent: its messages up to that one. */
+  readonly inherited?: (from: InheritsRecord) => Promise<readonly Message[] | undefined>;
   /** Asked only if a call that starts agents has no result. */
   readonly interruptedAgents?: () => Promise<AgentAnswer>;
 }
@@ -72,6 +75,7 @@ interface Reading {
   head: HeadRecord | undefined;
   agent: AgentMeta | undefined;
   prefix: PrefixRecord | PrefixReferenceRecord | undefined;
+  inherits: InheritsRecord | undefined;
   readonly window: MessageWindow;
   /** The beginning of a message that streamed when the process died. */
   unfinished: { readonly messageUuid: string; readonly content: Block[] } | undefined;
@@ -87,14 +91,13 @@ interface Reading {
   readonly problems: TranscriptProblem[];
 }
 
-export async function loadTranscript(options: LoadOptions): Promise<LoadedTranscript> {
-  const { files } = options.world;
-  const { path } = options;
-  const reading: Reading = {
+function newReading(source: { files: World["files"]; path: string }): Reading {
+  return {
     head: undefined,
     agent: undefined,
     prefix: undefined,
-    window: createWindow({ files, path }),
+    inherits: undefined,
+    window: createWindow(source),
     unfinished: undefined,
     startedCalls: new Set(),
     keptResults: new Map(),
@@ -105,6 +108,12 @@ export async function loadTranscript(options: LoadOptions): Promise<LoadedTransc
     tasks: new Map(),
     problems: [],
   };
+}
+
+export async function loadTranscript(options: LoadOptions): Promise<LoadedTranscript> {
+  const { files } = options.world;
+  const { path } = options;
+  const reading = newReading({ files, path });
   for await (const line of scanTranscript({
     files,
     path,
@@ -114,9 +123,10 @@ export async function loadTranscript(options: LoadOptions): Promise<LoadedTransc
     else passOver(reading, () => reading.window.pass(line));
   }
   const { messages, droppedMessages } = await reading.window.close();
+  const before = droppedMessages === 0 ? await inheritedBy(reading, options) : [];
   const keptResults = new Map([...reading.orphans.results, ...reading.keptResults]);
   const mended = await mend({
-    messages,
+    messages: [...before, ...messages],
     unfinished: reading.unfinished,
     keptResults,
     startedCalls: new Set([...reading.orphans.started, ...reading.startedCalls]),
@@ -183,7 +193,11 @@ function takeRecord(reading: Reading, given: unknown): string | undefined {
     case "task":
       reading.tasks.set(record.task.id, record.task);
       return undefined;
+    case "inherits":
+      reading.inherits = record;
+      return undefined;
     case "compaction":
+      reading.inherits = undefined;
       reading.window.restart(record.messages);
       return undefined;
     case "decision":
@@ -201,6 +215,35 @@ function callsAnsweredFor(
   return content.flatMap((block) =>
     block.type === "tool_result" && !kept.has(block.tool_use_id) ? [block.tool_use_id] : [],
   );
+}
+
+async function inheritedBy(
+  { inherits, problems }: Reading,
+  { inherited }: LoadOptions,
+): Promise<readonly Message[]> {
+  if (inherits === undefined) return [];
+  const messages = await inherited?.(inherits);
+  if (messages !== undefined) return messages;
+  problems.push({ line: 0, problem: "the conversation that it began with is gone" });
+  return [];
+}
+
+/** The messages of a conversation as they stood when this one was the last; undefined if it is not there. */
+export async function messagesUpTo(
+  lastUuid: string,
+  { world, path, keepBytes = defaultKeepBytes, inherited }: LoadOptions,
+): Promise<readonly Message[] | undefined> {
+  const { files } = world;
+  const reading = newReading({ files, path });
+  for await (const line of scanTranscript({ files, path, keepBytes })) {
+    if (line.kind === "entry") takeEntry(reading, line.entry);
+    else passOver(reading, () => reading.window.pass(line));
+    if (reading.window.last?.uuid !== lastUuid) continue;
+    const { messages, droppedMessages } = await reading.window.close();
+    const before = droppedMessages === 0 ? await inheritedBy(reading, { world, path, inherited }) : [];
+    return [...before, ...messages];
+  }
+  return undefined;
 }
 
 /** A call whose own answer was lost has told nobody, at this reading and at every later one. */

@@ -87,6 +87,14 @@ export const DecisionRecord = z.object({
 /** From here on the history is these messages and what follows. */
 export const CompactionRecord = z.object({ type: z.literal("compaction"), messages: z.array(Message) });
 
+/** The conversation begins with that of another agent of the session, up to this message. */
+export const InheritsRecord = z.object({
+  type: z.literal("inherits"),
+  /** Absent: the main agent. */
+  agentId: z.string().optional(),
+  lastUuid: z.string(),
+});
+
 export const RunEndRecord = z.object({
   type: z.literal("run-end"),
   reason: z.string(),
@@ -138,9 +146,11 @@ export const TranscriptRecord = z.discriminatedUnion("type", [
   RunEndRecord,
   TaskRecord,
   ToldRecord,
+  InheritsRecord,
 ]);
 export type TranscriptRecord = z.infer<typeof TranscriptRecord>;
 export type CallsRecord = z.infer<typeof CallsRecord>;
+export type InheritsRecord = z.infer<typeof InheritsRecord>;
 export type RunEndRecord = z.infer<typeof RunEndRecord>;
 export type TaskRecord = z.infer<typeof TaskRecord>;
 export type DecisionRecord = z.infer<typeof DecisionRecord>;

@@ -190,6 +190,8 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         modelNamed: models.model,
         onProblem: (message) => void io.stderr.write(`cadre: warning: ${message}\n`),
         surface,
+        // Only a conversation at a terminal has a surface of its own.
+        isWatched: surface !== undefined,
       });
       const ofAgents = problemsOfDefinitions({
         world,
