@@ -21,7 +21,7 @@ import {
 import { journalLine } from "../transcript/settle-journals.ts";
 import { type ControlSocket, createControlSocket } from "./control-socket.ts";
 import { findTask, findTasks } from "./find-tasks.ts";
-import type { FoundTask } from "./session-tasks.ts";
+import type { FoundTask } from "./recorded-tasks.ts";
 import { readTaskDetails, textsOfTranscript } from "./task-details.ts";
 
 const first = "11111111-1111-4111-8111-111111111111";

@@ -4,8 +4,8 @@ import { toOneLine } from "../base/one-line.ts";
 import type { World } from "../base/world.ts";
 import { projectFolderOf } from "../transcript/location.ts";
 import { type FoundSession, findProjectFolders, findSession, findSessions } from "./find-sessions.ts";
+import { type FoundTask, tasksOfSession } from "./recorded-tasks.ts";
 import { runningSession } from "./session-state.ts";
-import { type FoundTask, tasksOfSession } from "./session-tasks.ts";
 
 export interface WhereToLook {
   readonly world: World;

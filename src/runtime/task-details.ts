@@ -7,7 +7,7 @@ import { textOfMessages } from "../tasks/output-text.ts";
 import type { RunEndRecord } from "../transcript/record.ts";
 import { type AgentRecords, lookAtAgents } from "./agent-records.ts";
 import { promptTextOf } from "./prompt-text.ts";
-import type { FoundTask } from "./session-tasks.ts";
+import type { FoundTask } from "./recorded-tasks.ts";
 
 export interface TaskDetails {
   /** What it was asked last. */

@@ -56,6 +56,11 @@ export function endIdOf(taskId: string, run: string | undefined): string {
   return run === undefined ? `ended:${taskId}` : `ended:${taskId}:${run}`;
 }
 
+/** Of whose end a notification with this id tells; undefined: it tells of something else. */
+export function taskOfEndId(uuid: string): string | undefined {
+  return /^ended:([^:]+)/.exec(uuid)?.[1];
+}
+
 export interface BackgroundOptions {
   readonly world: Pick<World, "files" | "platform">;
   /** Where output files are. */

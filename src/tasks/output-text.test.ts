@@ -95,9 +95,9 @@ Done.
 
 describe("a call in the text", () => {
   it.each([
-    ["Grep", { pattern: "a+", path: "src" }, "> Grep a+\n"],
+    ["Grep", { pattern: "a+", path: "src" }, "> Grep a+ in src\n"],
     ["Agent", { prompt: "long", description: "Find it", subagent_type: "x" }, "> Agent Find it\n"],
-    ["mcp__x__y", { first: 3, second: "two" }, "> mcp__x__y two\n"],
+    ["mcp__x__y", { first: 3, second: "two" }, `> mcp__x__y {"first":3,"second":"two"}\n`],
     ["Nothing", {}, "> Nothing\n"],
     ["Bash", { command: "cat <<E\n--- completed ---\nE\n" }, "> Bash cat <<E\\n--- completed ---\\nE\n"],
   ])("%s is told by what it is about", (name, input, line) => {

@@ -11,6 +11,7 @@ import { describeReceipt } from "../contracts/describe-receipt.ts";
 import type { LoopEvent } from "../contracts/event.ts";
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from "../contracts/message.ts";
 import type { ReceiptSummary } from "../contracts/receipt.ts";
+import { subjectOf } from "../contracts/subject-of-call.ts";
 import type { TaskEndStatus } from "../contracts/task.ts";
 import type { TaskEnd } from "./notification.ts";
 
@@ -104,29 +105,8 @@ function isReminder(text: string): boolean {
   return text.startsWith("<system-reminder>");
 }
 
-/** The field of a tool's input that tells most, by the order of telling. */
-const tellingFields = [
-  "command",
-  "file_path",
-  "notebook_path",
-  "pattern",
-  "url",
-  "query",
-  "to",
-  "task_id",
-  "description",
-  "path",
-  "prompt",
-];
-
 function describeCall({ name, input }: ToolUseBlock): string {
-  const field = tellingFields.find((each) => typeof input[each] === "string" && input[each] !== "");
-  const subject = field === undefined ? Object.values(input).find(isText) : input[field];
-  return inLine(isText(subject) ? `${name} ${subject.trim()}` : name);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
+  return inLine(`${name} ${subjectOf(input).trim()}`.trim());
 }
 
 /** Its first line. Of an error the last as well, where a command's exit code stands. */

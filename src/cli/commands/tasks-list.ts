@@ -1,7 +1,7 @@
 import { totalTokensOf } from "../../contracts/usage.ts";
 import { type AgentRecords, lookAtAgents } from "../../runtime/agent-records.ts";
 import { findTasks } from "../../runtime/find-tasks.ts";
-import type { FoundTask } from "../../runtime/session-tasks.ts";
+import type { FoundTask } from "../../runtime/recorded-tasks.ts";
 import { readTaskDetails } from "../../runtime/task-details.ts";
 import { exitCodes } from "../../surfaces/headless/exit-code.ts";
 import { layoutTable } from "../text-table.ts";

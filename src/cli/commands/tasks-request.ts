@@ -2,7 +2,7 @@
 import type { World } from "../../base/world.ts";
 import { totalTokensOf } from "../../contracts/usage.ts";
 import type { WhereToLook } from "../../runtime/find-tasks.ts";
-import type { FoundTask } from "../../runtime/session-tasks.ts";
+import type { FoundTask } from "../../runtime/recorded-tasks.ts";
 import type { TaskDetails } from "../../runtime/task-details.ts";
 import type { CommandIo } from "../command-io.ts";
 import type { TasksValues } from "../options.ts";

@@ -1,6 +1,7 @@
 /** The tool calls of one agent, and what else a person should know of its run, as lines. */
 import type { LoopEvent } from "../../contracts/event.ts";
-import { cut, describeCall, describeResult, oneLine, subjectOf, textOfResult } from "./describe-call.ts";
+import { subjectOf } from "../../contracts/subject-of-call.ts";
+import { cut, describeCall, describeResult, oneLine, textOfResult } from "./describe-call.ts";
 
 export type CallLines = (event: LoopEvent) => string[];
 

@@ -1,17 +1,5 @@
 import type { ToolResultBlock } from "../../contracts/message.ts";
-
-/** The field of a tool's input that tells people most, by the order of telling. */
-const tellingFields = [
-  "command",
-  "file_path",
-  "notebook_path",
-  "pattern",
-  "url",
-  "query",
-  "description",
-  "path",
-  "prompt",
-];
+import { subjectOf } from "../../contracts/subject-of-call.ts";
 
 /** `Bash npm test`: one line, cut at `maxChars`. Not yet safe for a terminal. */
 export function describeCall(
@@ -41,17 +29,6 @@ function isFilled(value: unknown): value is string {
 function callInWords(call: { name: string; input: Readonly<Record<string, unknown>> }): string {
   const subject = subjectOf(call.input);
   return subject === "" ? call.name : `${call.name} ${subject}`;
-}
-
-/** What the call is about: a file, a command, a pattern and where it is looked for. */
-export function subjectOf(input: Readonly<Record<string, unknown>>): string {
-  for (const field of tellingFields) {
-    const value = input[field];
-    if (typeof value !== "string" || value === "") continue;
-    const place = field === "pattern" ? input.path : undefined;
-    return typeof place === "string" && place !== "" ? `${value} in ${place}` : value;
-  }
-  return Object.keys(input).length === 0 ? "" : (JSON.stringify(input) ?? "");
 }
 
 /** `42 lines`, `7 files`, `1 image or document`, or that there was nothing. */
