@@ -101,13 +101,20 @@ async function runOnce(name, peer, counts) {
   const reason = peer.skips?.[name];
   if (reason !== undefined) return skipped.add(`${name}: skipped for ${peer.name}: ${reason}`);
   const scenario = scenarios[name];
-  const result = scenario.inProcess ? await runInProcess(scenario, peer) : await runProgram(name, peer);
+  if (scenario.alone && peer !== cadre) return undefined;
+  const result = await runScenario(name, peer);
   if (!result.ok) fail(name, peer, result);
   if (!counts) return undefined;
   runs[name] ??= {};
   runs[name][peer.name] ??= [];
   const { stdout, stderr, startedAt, ...numbers } = result;
   return runs[name][peer.name].push(numbers);
+}
+
+function runScenario(name, peer) {
+  const scenario = scenarios[name];
+  if (scenario.alone) return runAlone(scenario, peer);
+  return scenario.inProcess ? runInProcess(scenario, peer) : runProgram(name, peer);
 }
 
 async function runProgram(name, peer) {
@@ -134,6 +141,12 @@ async function runInProcess(scenario, peer) {
   const [time, memory] = [await parse("time"), await parse("memory")];
   const { liveHeapKBPerAgent, liveRssKBPerAgent } = memory;
   return { ...time, liveHeapKBPerAgent, liveRssKBPerAgent, ok: Boolean(time.ok && memory.ok) };
+}
+
+async function runAlone(scenario, peer) {
+  const [script, ...args] = scenario.alone;
+  const result = await execute(peer, scenario, [join(here, script), ...args], {});
+  return { ...result, ...(result.code === 0 && JSON.parse(result.stdout)) };
 }
 
 function execute(peer, { timeoutS }, args, env) {

@@ -9,9 +9,15 @@ export const scenarios = {
   S4: { what: "300 turns of one cheap tool", prompt: "[[script:loop n=300]]", turns: 300, timeoutS: 300 },
   S5a: { what: "1,000 sub-agents in one process", inProcess: 1000, timeoutS: 120 },
   S5b: { what: "10,000 sub-agents in one process", inProcess: 10_000, timeoutS: 300 },
+  S6: {
+    what: "10,000 messages between 20 sub-agents",
+    // The floor has no messages: cadre runs alone.
+    alone: ["messages.mjs", "20", "10000"],
+    timeoutS: 120,
+  },
 };
 
-export const defaultScenarios = ["start", "S1", "S2", "S3b", "S4", "S5b"];
+export const defaultScenarios = ["start", "S1", "S2", "S3b", "S4", "S5b", "S6"];
 
 function fanOut(agents) {
   return { prompt: `[[script:fanout n=${agents} k=3]]`, agents, latencyMs: 200 };
@@ -46,4 +52,9 @@ export const observations = [
   { scenario: "S4", name: "peak memory", key: "peakRssMB", unit: "MB" },
   { scenario: "S5a", name: "CPU", key: "cpuMs", unit: "ms" },
   { scenario: "S5a", name: "live heap per sub-agent", key: "liveHeapKBPerAgent", unit: "KB" },
+  { scenario: "S6", name: "sending a message (it is on disk), p99", key: "sendP99Ms", unit: "ms" },
+  { scenario: "S6", name: "delivery at the next boundary, median", key: "deliveryP50Ms", unit: "ms" },
+  { scenario: "S6", name: "delivery at the next boundary, p99", key: "deliveryP99Ms", unit: "ms" },
+  { scenario: "S6", name: "messages a second", key: "messagesPerS", unit: "" },
+  { scenario: "S6", name: "CPU per message", key: "cpuPerMessageMs", unit: "ms" },
 ];

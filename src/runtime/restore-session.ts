@@ -3,6 +3,7 @@ import type { Lock } from "../base/lock.ts";
 import type { World } from "../base/world.ts";
 import type { Message } from "../contracts/message.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
+import { taskOfEndId } from "../tasks/background.ts";
 import { type AgentStanding, answerFor } from "../transcript/agent-standing.ts";
 import { type AgentTranscripts, createAgentTranscripts } from "../transcript/agent-transcripts.ts";
 import { type SessionFiles, sessionFiles } from "../transcript/location.ts";
@@ -68,7 +69,7 @@ export async function restoreSession(options: RestoreOptions): Promise<RestoredS
       prefix: loaded.prefix,
       messages,
       added,
-      waiting: await unheard(loaded.waiting, transcripts),
+      waiting: await unheard(loaded, { agents, transcripts }),
       reports,
       agents,
       notes: notesOf({ loaded, told: interrupted, cwd: options.cwd }),
@@ -80,24 +81,44 @@ export async function restoreSession(options: RestoreOptions): Promise<RestoredS
 }
 
 /**
- * What was for another agent may stand in its transcript already. None of them lives now: the end of what such an agent
- * had started is told to the main one (TA-7), a message waits until its receiver goes on.
+ * What was for another agent may stand in its transcript already, also if it was to go to another one at that moment.
+ * None of them lives now: the end of what such an agent had started is told to the main one (TA-7), a message waits
+ * until its receiver goes on.
  */
 async function unheard(
-  waiting: readonly QueueItem[],
-  transcripts: AgentTranscripts,
+  { waiting, tasks }: LoadedTranscript,
+  { agents, transcripts }: { agents: readonly AgentStanding[]; transcripts: AgentTranscripts },
 ): Promise<readonly QueueItem[]> {
-  const targets = new Set(waiting.flatMap(({ target }) => target ?? []));
-  const heard = new Map<string, ReadonlySet<string>>();
-  for (const target of targets) {
-    const loaded = await transcripts.read(target);
-    if (loaded !== undefined) heard.set(target, loaded.queueItems);
+  const parents = new Map([
+    ...tasks.map(({ id, parentAgentId }) => [id, parentAgentId] as const),
+    ...agents.map(({ meta }) => [meta.agentId, meta.parentAgentId] as const),
+  ]);
+  const heard = new Map<string, ReadonlySet<string> | undefined>();
+  const hasHeard = async (agentId: string, uuid: string) => {
+    if (!heard.has(agentId)) heard.set(agentId, (await transcripts.read(agentId))?.queueItems);
+    return heard.get(agentId)?.has(uuid) === true;
+  };
+  const left: QueueItem[] = [];
+  for (const { target, ...item } of waiting) {
+    let isHeard = false;
+    for (const agentId of receiversOf({ ...item, target }, parents))
+      isHeard ||= await hasHeard(agentId, item.uuid);
+    if (isHeard) continue;
+    left.push(target === undefined || item.mode === "task-notification" ? item : { ...item, target });
   }
-  return waiting
-    .filter(({ uuid, target }) => target === undefined || heard.get(target)?.has(uuid) !== true)
-    .map(({ target, ...item }) =>
-      target === undefined || item.mode === "task-notification" ? item : { ...item, target },
-    );
+  return left;
+}
+
+/** To whom it was sent; the end of a task may have been for any agent above it before. */
+function receiversOf(
+  { uuid, target }: Pick<QueueItem, "uuid" | "target">,
+  parents: ReadonlyMap<string, string | undefined>,
+): Iterable<string> {
+  const receivers = new Set(target === undefined ? [] : [target]);
+  const taskId = taskOfEndId(uuid);
+  let above = taskId === undefined ? undefined : parents.get(taskId);
+  for (; above !== undefined && !receivers.has(above); above = parents.get(above)) receivers.add(above);
+  return receivers;
 }
 
 async function forkOf(
