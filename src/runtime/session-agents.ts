@@ -162,7 +162,10 @@ export function createSessionAgents({
     async wakeWaiting() {
       for (const { meta, status } of earlier)
         if (status !== "interrupted" && queue.waiting(meta.agentId) > 0)
-          await wake(meta.agentId).catch((error: unknown) => host.onProblem?.(messageOf(error)));
+          await wake(meta.agentId).catch(async (error: unknown) => {
+            const { tellUnreachable } = await import("../agents/wake-agent.ts");
+            await tellUnreachable(meta.agentId, host, messageOf(error));
+          });
     },
     get names() {
       return types;

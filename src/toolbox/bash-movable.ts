@@ -38,13 +38,17 @@ export function makeMovable(options: {
   const timer = call.context.world.clock.setTimer(becomesTaskMs, register, { unref: true });
 
   function register(): void {
+    // Whoever hears of it may move it there and then.
+    let wanted = false;
     run = shells.tasks.register(shellTaskOf(call, false), {
       stop: shell.stopFor,
       toBackground() {
-        moving ??= run && move(run);
+        if (run === undefined) wanted = true;
+        else moving ??= move(run);
       },
       endsWithStarter: true,
     });
+    if (wanted) moving ??= move(run);
   }
 
   /** If it can not be moved, the call waits on. */
