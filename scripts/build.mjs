@@ -6,6 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundleOptions, moduleOptions } from "./bundle.mjs";
+import { checkParts, loadedTogether } from "./parts.mjs";
 import { fingerprintSources, stampName } from "./sources.mjs";
 import { thirdPartyNotices } from "./third-party.mjs";
 
@@ -19,6 +20,7 @@ const stage = join(dist, `.next-${process.pid}`);
 // Before the sources are read: a change during the build must lead to another build.
 const sources = fingerprintSources(root);
 const [program, library] = await Promise.all([bundleProgram(), bundleLibrary()]);
+checkParts(library.metafile);
 const outputFiles = [...program.outputFiles, ...library.outputFiles];
 const files = new Map(outputFiles.map((file) => [relative(dist, file.path), finish(file)]));
 files.set("THIRD-PARTY.txt", thirdPartyNotices(root, library.metafile));
@@ -59,6 +61,7 @@ function bundleLibrary() {
       testing: "src/testing/index.ts",
     },
     outdir: dist,
+    plugins: [loadedTogether(root)],
     metafile: true,
     write: false,
   });

@@ -8,7 +8,10 @@ export const stampName = ".build.json";
 
 export function fingerprintSources(root) {
   const hash = createHash("sha256");
-  const others = ["package.json", "package-lock.json", "scripts/build.mjs", "scripts/third-party.mjs"];
+  const scripts = ["build", "bundle", "global-headers", "parts", "third-party"].map(
+    (name) => `scripts/${name}.mjs`,
+  );
+  const others = ["package.json", "package-lock.json", ...scripts];
   for (const path of [...sourcePaths(root), ...others]) {
     const { size, mtimeMs } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {};
     hash.update(`${path} ${size} ${mtimeMs}\n`);

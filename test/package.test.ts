@@ -122,6 +122,27 @@ describe("the package", { timeout: 120_000 }, () => {
     expect(status).toBe(0);
   });
 
+  it("starts a run from few files", () => {
+    const coverage = join(folder, "coverage");
+    const { status } = spawnSync(cadre, ["-p", "how many JSON files"], {
+      cwd: project,
+      env: { ...env, NODE_V8_COVERAGE: coverage },
+      input: "",
+    });
+    expect(status).toBe(0);
+    const loaded = readdirSync(coverage).flatMap((name) => {
+      const { result } = JSON.parse(readFileSync(join(coverage, name), "utf8")) as {
+        result: { url: string }[];
+      };
+      return result
+        .map(({ url }) => url.replace(/^.*\/cadre\/dist\//, ""))
+        .filter((url) => !url.includes(":"));
+    });
+    expect(loaded).toContain("cli.cjs");
+    // The model without a network and what it shares are three of them; see scripts/parts.mjs for the others.
+    expect(loaded.length).toBeLessThanOrEqual(11);
+  });
+
   it("is a library", () => {
     writeFileSync(
       join(project, "use.mjs"),
@@ -133,6 +154,18 @@ describe("the package", { timeout: 120_000 }, () => {
     expect(library).not.toEqual([]);
     expect(testing).not.toEqual([]);
     expect([...(library ?? []), ...(testing ?? [])]).not.toContain("default");
+  });
+
+  it("has one class of errors, whichever part made the error", () => {
+    const lines = [
+      'import { CadreError, createModelSource, createNodeWorld, ModelError } from "cadre";',
+      "const world = createNodeWorld();",
+      'const models = createModelSource({ world, settings: { model: "none-such/model" } });',
+      "console.log(await models.model().then(() => undefined, (error) => error instanceof CadreError));",
+      "console.log(ModelError.prototype instanceof CadreError);",
+    ];
+    writeFileSync(join(project, "errors.mjs"), lines.join("\n"));
+    expect(run(process.execPath, ["errors.mjs"]).stdout).toBe("true\ntrue\n");
   });
 
   it("has declarations that a strict project can use, whole and without loose ends", () => {

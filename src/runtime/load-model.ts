@@ -1,8 +1,9 @@
 import type { World } from "../base/world.ts";
+import { createAnthropicModel } from "../model/anthropic.ts";
 import type { Model } from "../model/model.ts";
 import type { ModelChoice } from "../model/select-model.ts";
 
-/** The chosen model. Only its own code is loaded, and its credential is read here and nowhere else. */
+/** The chosen model. Its provider's package is loaded when it is first asked. Its credential is read only here. */
 export async function loadModel(world: World, choice: ModelChoice): Promise<Model> {
   if (!("type" in choice)) {
     const { createOfflineModel } = await import("../model/offline/offline-model.ts");
@@ -24,7 +25,6 @@ export async function loadModel(world: World, choice: ModelChoice): Promise<Mode
     const { createOpenAiModel } = await import("../model/openai.ts");
     return createOpenAiModel({ ...common, ...(credential && { apiKey: world.env[credential.variable] }) });
   }
-  const { createAnthropicModel } = await import("../model/anthropic.ts");
   return createAnthropicModel({
     ...common,
     // A server that needs no key still wants to see the header.

@@ -1,7 +1,7 @@
 import type { World } from "../base/world.ts";
 import type { Settings } from "../contracts/settings.ts";
 import type { RequestEnd } from "../model/gated-answer.ts";
-import type { Gateway, GatewayLimits } from "../model/gateway.ts";
+import { createGateway, type Gateway, type GatewayLimits } from "../model/gateway.ts";
 import type { Model } from "../model/model.ts";
 import { chooseModel, type ModelChoice } from "../model/select-model.ts";
 import { loadModel } from "./load-model.ts";
@@ -39,7 +39,6 @@ export function createModelSource(options: {
     if (account === undefined) return model;
     let gateway = gateways.get(account);
     if (gateway === undefined) {
-      const { createGateway } = await import("../model/gateway.ts");
       gateway = createGateway({
         clock: world.clock,
         random: world.random,

@@ -12,6 +12,7 @@ import { type BackgroundTasks, createBackgroundTasks } from "../tasks/background
 import { outputPathOf } from "../tasks/output.ts";
 import { createQueue, type Queue } from "../tasks/queue.ts";
 import { createTaskRegistry, type TaskRegistry } from "../tasks/registry.ts";
+import { untilQuiet } from "../tasks/until-quiet.ts";
 import { createTaskWaits, type TaskWaits } from "../tasks/wait.ts";
 import type { ShellBackground } from "../toolbox/bash-task.ts";
 import type { AgentTranscripts } from "../transcript/agent-transcripts.ts";
@@ -139,7 +140,6 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
     async close() {
       if (background === undefined) return;
       registry.stopAll("the session was closed");
-      const { untilQuiet } = await import("../tasks/until-quiet.ts");
       await untilQuiet({ tasks: registry, background, clock: world.clock, deadlineMs: closeMs });
     },
   };

@@ -2,6 +2,7 @@ import { resolve, sep } from "node:path";
 import * as z from "zod";
 import { throwIfCancelled } from "../base/cancellation.ts";
 import { compileGlob } from "../base/glob.ts";
+import { groupDigits } from "../base/group-digits.ts";
 import type { FileInfo } from "../base/world.ts";
 import { expandHome } from "../permissions/locate-path.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
@@ -54,7 +55,7 @@ export function createGlobTool(options: { ripgrep?: Ripgrep } = {}): Tool {
   });
 }
 
-const description = `Finds files by name. Takes a glob pattern (\`**\` for any folders, \`*\`, \`?\`, \`{a,b}\`, \`[abc]\`) and returns the paths of matching files, the most recently changed first, at most ${maxListedFiles.toLocaleString("en-US")}.
+const description = `Finds files by name. Takes a glob pattern (\`**\` for any folders, \`*\`, \`?\`, \`{a,b}\`, \`[abc]\`) and returns the paths of matching files, the most recently changed first, at most ${groupDigits(maxListedFiles)}.
 
 A pattern without \`**/\` matches only in the folder itself: use \`**/*.ts\` to search below it. Hidden files are found; files ignored by git are not, unless the pattern begins with the ignored folder. Folders are not listed. To find files by what they contain use Grep.`;
 

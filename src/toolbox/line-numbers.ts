@@ -1,3 +1,5 @@
+import { groupDigits } from "../base/group-digits.ts";
+
 /** Lines as the model sees them: a number, a tab, the line. */
 export function numberLines(lines: readonly string[], firstNumber = 1): string {
   return lines.map((line, index) => numberLine(line, firstNumber + index)).join("\n");
@@ -28,5 +30,5 @@ export function lineNumberAt(text: string, index: number): number {
 }
 
 export function formatCount(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
