@@ -1,4 +1,5 @@
 /** What an agent did, in lines for people and models. */
+import { groupDigits } from "../base/group-digits.ts";
 import { toOneLine } from "../base/one-line.ts";
 import type { ReceiptSummary } from "./receipt.ts";
 
@@ -30,8 +31,8 @@ export function hadEffects({ files, commands }: ReceiptSummary): boolean {
 
 function describeCounts({ calls, failed, denied }: ReceiptSummary): string {
   const parts = [calls === 0 ? "no calls" : counted(calls, "call")];
-  if (failed > 0) parts.push(`${failed.toLocaleString("en-US")} failed`);
-  if (denied > 0) parts.push(`${denied.toLocaleString("en-US")} denied`);
+  if (failed > 0) parts.push(`${groupDigits(failed)} failed`);
+  if (denied > 0) parts.push(`${groupDigits(denied)} denied`);
   return parts.join(", ");
 }
 
@@ -47,5 +48,5 @@ function describeCommand({ command, exitCode, taskId }: ReceiptSummary["commands
 }
 
 function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -5,6 +5,7 @@
  * All of it follows from messages alone, so that it can be made from a transcript afterwards. Nothing in it acts on a
  * terminal, and no words of an agent look like a line of the runtime.
  */
+import { groupDigits } from "../base/group-digits.ts";
 import { forTerminal } from "../base/markup.ts";
 import { cutAtCharacter, toOneLine } from "../base/one-line.ts";
 import { describeReceipt } from "../contracts/describe-receipt.ts";
@@ -164,5 +165,5 @@ function duration(ms: number): string {
 }
 
 function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 /** What a call of Bash came to, and what the model reads of it. */
+import { groupDigits } from "../base/group-digits.ts";
 import type { CallFacts } from "../contracts/receipt.ts";
 import type { ToolOutcome } from "../tools/tool-outcome.ts";
 import type { KeptOutput } from "../workspace/output-file.ts";
@@ -80,7 +81,7 @@ export function describeText(output: OutputEnds, kept: KeptOutput | undefined): 
   const half = Math.floor(maxOutputChars / 2);
   const head = whole.slice(0, Math.min(half, output.head.length)).replace(/[\ud800-\udbff]$/, "");
   const tail = whole.slice(-half).replace(/^[\udc00-\udfff]/, "");
-  return `${head}\n[... ${output.totalBytes.toLocaleString("en-US")} bytes in all, the middle is left out here. ${describeKept(kept)}]\n${tail}`;
+  return `${head}\n[... ${groupDigits(output.totalBytes)} bytes in all, the middle is left out here. ${describeKept(kept)}]\n${tail}`;
 }
 
 function describeKept(kept: KeptOutput | undefined): string {

@@ -1,4 +1,5 @@
 /** A notebook as the model reads it: cells with their ids, sources and outputs. */
+import { groupDigits } from "../base/group-digits.ts";
 import type { ImageBlock, ResultContentBlock } from "../contracts/message.ts";
 import { formatCount } from "./line-numbers.ts";
 import { cellIdOf, type Notebook, type NotebookCell, textOfSource } from "./notebook.ts";
@@ -101,7 +102,7 @@ function withoutColours(text: string): string {
 
 function cutOutput(text: string): string {
   if (text.length <= maxOutputChars) return text;
-  const leftOut = (text.length - maxOutputChars).toLocaleString("en-US");
+  const leftOut = groupDigits(text.length - maxOutputChars);
   return `${text.slice(0, maxOutputChars)}\n(${leftOut} more characters of output)`;
 }
 

@@ -1,5 +1,7 @@
 /** A page of a text file, as numbered lines. Files of any size and with lines of any length. */
+
 import { createHash } from "node:crypto";
+import { groupDigits } from "../base/group-digits.ts";
 import { maxChangeableBytes } from "./change-file.ts";
 import { formatCount, numberLine } from "./line-numbers.ts";
 import { createLineWindow, type WindowLine } from "./line-window.ts";
@@ -101,5 +103,5 @@ function decodeLines(lines: readonly WindowLine[]): { texts: string[]; isLatin1:
 
 function cutLine(text: string): string {
   const cut = text.slice(0, maxLineChars).replace(/[\uD800-\uDBFF]$/, "");
-  return `${cut} (line cut after ${maxLineChars.toLocaleString("en-US")} characters)`;
+  return `${cut} (line cut after ${groupDigits(maxLineChars)} characters)`;
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { cancelAfter, createScope, throwIfCancelled, unlessCancelled } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
+import { groupDigits } from "../base/group-digits.ts";
 import type { FetchResponse } from "../base/world.ts";
 import { defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
@@ -133,9 +134,7 @@ async function readPage(response: FetchResponse, url: URL): Promise<WebFetchOutp
   const announced = Number(response.headers.get("content-length") ?? Number.NaN);
   if (kind === undefined) {
     await response.body?.cancel();
-    const size = Number.isNaN(announced)
-      ? "of unknown size"
-      : `of ${announced.toLocaleString("en-US")} bytes`;
+    const size = Number.isNaN(announced) ? "of unknown size" : `of ${groupDigits(announced)} bytes`;
     throw new ToolFailure(
       `${url.href} is ${mediaType} ${size}, not text. Download it with Bash if you need it as a file.`,
     );

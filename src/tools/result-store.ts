@@ -1,9 +1,11 @@
 /**
  * Where large results are put away whole, while the model gets a cut with a note that says where the rest is.
  */
+
 import { join } from "node:path";
 import { messageOf, systemCodeOf } from "../base/errors.ts";
 import { ensurePrivateFolder } from "../base/files.ts";
+import { groupDigits } from "../base/group-digits.ts";
 import type { World } from "../base/world.ts";
 
 export interface ResultStore {
@@ -73,7 +75,7 @@ export async function limitResult(options: {
   if (text.length <= maxChars) return text;
   const head = text.slice(0, endOfHead(text, Math.floor((maxChars * 3) / 4)));
   const tail = text.slice(startOfTail(text, text.length - Math.floor(maxChars / 4)));
-  const leftOut = (text.length - head.length - tail.length).toLocaleString("en-US");
+  const leftOut = groupDigits(text.length - head.length - tail.length);
   const whole = await store.keep(name, text).then(
     (path) => `The whole is in ${path}; Read can read it, in parts with offset and limit.`,
     (error: unknown) => `The whole could not be kept: ${messageOf(error)}`,

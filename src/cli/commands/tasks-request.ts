@@ -1,4 +1,5 @@
 /** What every action of `cadre tasks` is given, and how all of them speak of tasks. */
+import { groupDigits } from "../../base/group-digits.ts";
 import type { World } from "../../base/world.ts";
 import { totalTokensOf } from "../../contracts/usage.ts";
 import type { WhereToLook } from "../../runtime/find-tasks.ts";
@@ -80,5 +81,5 @@ export function durationText(ms: number): string {
 }
 
 export function numberText(value: number | undefined): string {
-  return value === undefined ? "-" : value.toLocaleString("en-US");
+  return value === undefined ? "-" : groupDigits(value);
 }

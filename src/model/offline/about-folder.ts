@@ -1,4 +1,5 @@
 /** What can be told of one folder: what it says of itself, and a line for each file and folder in it. */
+import { groupDigits } from "../../base/group-digits.ts";
 import { docOfFile, firstSentence } from "./doc-comment.ts";
 import { contentsOf, countOf } from "./folder-contents.ts";
 import { folderCommentFiles, folderCommentPattern, purposeIn, tellingFiles } from "./folder-purpose.ts";
@@ -53,9 +54,7 @@ export function* aboutFolder(folder: string, list: PathList): Asking<string> {
         ]),
     ...(shown.length === 0 ? [] : ["## Files", ...shown.map((path) => lineOfFile(path, linesOf(path)))]),
     ...(files.length > shown.length ? [`- and ${files.length - shown.length} more`] : []),
-    ...(paths.length < total
-      ? ["", `This is of the ${paths.length.toLocaleString("en-US")} newest files only.`]
-      : []),
+    ...(paths.length < total ? ["", `This is of the ${groupDigits(paths.length)} newest files only.`] : []),
   ].join("\n");
 }
 

@@ -1,4 +1,5 @@
 /** What is in a folder, in one line: kinds of files, and the names that tell most. */
+import { groupDigits } from "../../base/group-digits.ts";
 import { baseNameOf, extensionOf, isTestFile, languageOf } from "./languages.ts";
 import { foldersAmong } from "./list-files.ts";
 
@@ -75,5 +76,5 @@ export function countOf(count: number, noun: string): string {
     : noun.endsWith("ry")
       ? `${noun.slice(0, -1)}ies`
       : `${noun}s`;
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
+  return `${groupDigits(count)} ${count === 1 ? noun : plural}`;
 }

@@ -2,6 +2,7 @@
  * Agents as lines: what each does, as long as few are at work; of a crowd only how each ended, and now and then
  * how all of them stand. Every line says whose it is.
  */
+import { groupDigits } from "../../base/group-digits.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import { noUsage, totalTokensOf } from "../../contracts/usage.ts";
 import type { Moment, WatchedAgent } from "../headless/watch-agents.ts";
@@ -183,7 +184,7 @@ function endLine(
 ): string {
   const facts = [
     counted(end.toolUses, "call"),
-    ...(denied === 0 ? [] : [`${denied.toLocaleString("en-US")} denied`]),
+    ...(denied === 0 ? [] : [`${groupDigits(denied)} denied`]),
     tokensOf(end.totalTokens),
     ...(end.durationMs === undefined ? [] : [durationOf(end.durationMs)]),
   ];
@@ -202,5 +203,5 @@ function keepEnd(label: string, maxChars: number): string {
 
 function tokensOf(tokens: number): string {
   if (tokens < 1_000_000) return counted(tokens, "token");
-  return `${(tokens / 1_000_000).toLocaleString("en-US", { maximumFractionDigits: 1 })}M tokens`;
+  return `${(tokens / 1_000_000).toFixed(1).replace(/\.0$/, "")}M tokens`;
 }

@@ -1,4 +1,5 @@
 /** The tool calls of one agent, and what else a person should know of its run, as lines. */
+import { groupDigits } from "../../base/group-digits.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import { subjectOf } from "../../contracts/subject-of-call.ts";
 import { cut, describeCall, describeResult, oneLine, textOfResult } from "./describe-call.ts";
@@ -75,7 +76,7 @@ function lineOf(calls: readonly CallEnd[], layout: Layout): string {
     shown += 1;
   }
   const more = calls.length - shown;
-  return layout.call + (more === 0 ? line : `${line} and ${more.toLocaleString("en-US")} more`);
+  return layout.call + (more === 0 ? line : `${line} and ${groupDigits(more)} more`);
 }
 
 function endLine({ call, result, output, durationMs }: CallEnd, layout: Layout): string {

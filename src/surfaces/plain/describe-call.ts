@@ -1,3 +1,4 @@
+import { groupDigits } from "../../base/group-digits.ts";
 import type { ToolResultBlock } from "../../contracts/message.ts";
 import { subjectOf } from "../../contracts/subject-of-call.ts";
 
@@ -67,7 +68,7 @@ function filesIn(lines: readonly string[]): number {
 }
 
 export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function textOfResult(result: ToolResultBlock): string {

@@ -1,4 +1,5 @@
 /** Tasks in the background as lines: how each ended, what it did, and the list of all. */
+import { groupDigits } from "../../base/group-digits.ts";
 import type { ReceiptSummary } from "../../contracts/receipt.ts";
 import type { Task } from "../../contracts/task.ts";
 import { isAtWork } from "../headless/watch-tasks.ts";
@@ -93,7 +94,7 @@ function outcomeOf({ status, exitCode }: Task): string {
 export function durationOf(durationMs: number): string {
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
-  return `${Math.floor(seconds / 60).toLocaleString("en-US")} min ${seconds % 60} s`;
+  return `${groupDigits(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
 function few(lines: readonly string[], noun: string): string[] {

@@ -1,3 +1,4 @@
+import { groupDigits } from "../../../base/group-digits.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
 import { countOf } from "../folder-contents.ts";
 import { globOf, type Language, languageNamed } from "../languages.ts";
@@ -175,7 +176,7 @@ function* countDefinitions(
   const noun = countable.what === "class" ? "class" : "function or method";
   const lines = counted.map(
     ({ language }, index) =>
-      `- ${language.name}: ${(counts[index]?.total ?? 0).toLocaleString("en-US")} in ${countOf(counts[index]?.fileCount ?? 0, "file")}`,
+      `- ${language.name}: ${groupDigits(counts[index]?.total ?? 0)} in ${countOf(counts[index]?.fileCount ?? 0, "file")}`,
   );
   const limits =
     countable.what === "function"

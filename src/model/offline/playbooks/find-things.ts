@@ -1,3 +1,4 @@
+import { groupDigits } from "../../../base/group-digits.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
 import { countOf } from "../folder-contents.ts";
 import { baseNameOf } from "../languages.ts";
@@ -77,7 +78,7 @@ function matchLines(matches: readonly Match[], total: number): string {
   const lines = matches
     .slice(0, shownMatches)
     .map(({ path, line, text }) => `- ${path}:${line}: ${text.trim().slice(0, 120)}`);
-  if (total > lines.length) lines.push(`- and ${(total - lines.length).toLocaleString("en-US")} more lines`);
+  if (total > lines.length) lines.push(`- and ${groupDigits(total - lines.length)} more lines`);
   return lines.join("\n");
 }
 
@@ -112,7 +113,7 @@ function pathLines(paths: readonly string[], total: number): string {
     .sort()
     .slice(0, shownPaths)
     .map((path) => `- ${path}`);
-  if (total > lines.length) lines.push(`- and ${(total - lines.length).toLocaleString("en-US")} more`);
+  if (total > lines.length) lines.push(`- and ${groupDigits(total - lines.length)} more`);
   return lines.join("\n");
 }
 

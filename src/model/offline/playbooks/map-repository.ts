@@ -1,3 +1,4 @@
+import { groupDigits } from "../../../base/group-digits.ts";
 import { firstParagraph, shortened } from "../doc-comment.ts";
 import { type EntryPoint, findEntryPoints } from "../entry-points.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
@@ -105,9 +106,7 @@ function aboutSection(survey: Survey, project: Project, heads: Heads): string[] 
 }
 
 function languageSection(survey: Survey): string[] {
-  const counts = survey.languages.map(
-    ({ language, count }) => `${language.name} ${count.toLocaleString("en-US")}`,
-  );
+  const counts = survey.languages.map(({ language, count }) => `${language.name} ${groupDigits(count)}`);
   if (counts.length === 0) return ["## Languages", "No file has a name that tells a known language.", ""];
   return ["## Languages (by number of files)", counts.join(", "), mainLanguage(survey), ""];
 }

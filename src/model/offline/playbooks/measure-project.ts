@@ -1,3 +1,4 @@
+import { groupDigits } from "../../../base/group-digits.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
 import { countOf } from "../folder-contents.ts";
 import { gitProblem } from "../git.ts";
@@ -102,9 +103,7 @@ function* tellSize(task: Task): Asking<string> {
       : []),
     "",
     ...(survey.complete
-      ? [
-          `${tests.toLocaleString("en-US")} of the files ${tests === 1 ? "is a test" : "are tests"}, by name and place.`,
-        ]
+      ? [`${groupDigits(tests)} of the files ${tests === 1 ? "is a test" : "are tests"}, by name and place.`]
       : []),
     lineNote,
   ].join("\n");
@@ -120,7 +119,7 @@ function* tellLargest(count: number): Asking<string> {
   return [
     `The longest of ${countOf(counts.fileCount, "text file")}, by lines:`,
     "",
-    ...ranked.map(([path, lines]) => `- ${path}: ${lines.toLocaleString("en-US")}`),
+    ...ranked.map(([path, lines]) => `- ${path}: ${groupDigits(lines)}`),
     "",
     lineNote,
   ].join("\n");

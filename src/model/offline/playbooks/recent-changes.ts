@@ -1,3 +1,4 @@
+import { groupDigits } from "../../../base/group-digits.ts";
 import { everydayPlaybook } from "../everyday-playbook.ts";
 import { countOf } from "../folder-contents.ts";
 import { gitProblem, gitState, unquotedPath } from "../git.ts";
@@ -186,7 +187,7 @@ function hotFileSection(numstat: CommandOutput, without: ReadonlySet<string>): s
         ([path, file]) =>
           `- ${path.replaceAll("\n", "\\n")}: ${countOf(file.commits, "commit")}, ${sums([file])}`,
       ),
-    ...(ranked.length > 10 ? [`- and ${(ranked.length - 10).toLocaleString("en-US")} more`] : []),
+    ...(ranked.length > 10 ? [`- and ${groupDigits(ranked.length - 10)} more`] : []),
     "",
   ];
 }
