@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("commands of a process", () => {
   it("are gone when it is killed while somebody waits for one that takes long", async () => {
     await withOwner({ foreground: ["setsid sleep 1008 & sleep 1009"] }, async (owner, cwd) => {
       await expect.poll(() => reapersOf(owner.child.pid), { timeout: 10_000 }).toHaveLength(1);
-      expect(sleepers(cwd)).toEqual(["1008", "1009"]);
+      await expect.poll(() => sleepers(cwd), { timeout: 10_000 }).toEqual(["1008", "1009"]);
       owner.child.kill("SIGKILL");
       await expect.poll(() => processesIn(cwd), { timeout: 10_000 }).toEqual([]);
     });
