@@ -33,7 +33,15 @@ export { createSession } from "./runtime/create-session.ts";
 export { type FoundSession, findSession } from "./runtime/find-sessions.ts";
 export { createModelSource, type ModelSource } from "./runtime/model-source.ts";
 export { type RestoredSession, restoreSession } from "./runtime/restore-session.ts";
-export type { RunResult, Session, SessionOptions, SessionPermissions, Surface } from "./runtime/session.ts";
+export type {
+  CompactionResult,
+  RunResult,
+  Session,
+  SessionOptions,
+  SessionPermissions,
+  Surface,
+} from "./runtime/session.ts";
+export type { ServiceCost } from "./services/service-host.ts";
 export { defineTool, type Tool, ToolFailure, type ToolSpec } from "./tools/tool.ts";
 export type { ToolContext } from "./tools/tool-context.ts";
 export { type LoadedTranscript, loadTranscript } from "./transcript/reader.ts";

@@ -5,12 +5,13 @@ interface Usage {
   input_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
+  cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
 }
 type Fetch = (url: string, init: { body: string }) => Promise<Response>;
 
 const folder = fileURLToPath(new URL("../bench/mock-model/", import.meta.url));
 const { createModel } = (await import(`${folder}model.mjs`)) as {
-  createModel(): { log(): { kept?: boolean }[] };
+  createModel(options?: { clock?: () => number }): { log(): { kept?: boolean }[] };
 };
 const { createFetch } = (await import(`${folder}server.mjs`)) as { createFetch(model: object): Fetch };
 
@@ -22,8 +23,8 @@ const user = (text: string, extra?: object) => ({
 });
 const system = (text: string) => [{ type: "text", text, ...mark }];
 
-function createConversation() {
-  const model = createModel();
+function createConversation(clock?: () => number) {
+  const model = createModel({ ...(clock && { clock }) });
   const fetch = createFetch(model);
   const ask = async (body: object) => {
     const response = await fetch("http://mock/v1/messages", {
@@ -81,6 +82,47 @@ describe("the mock model's prompt cache", () => {
     const more = Array.from({ length: count }, (_, i) => user(`m${i}`, i === count - 1 ? mark : undefined));
     const second = await usage({ system: big, messages: [user("one"), ...more] });
     expect(second.cache_read_input_tokens > 0).toBe(hits);
+  });
+
+  const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
+
+  it("keeps an entry for as long as it was written for, and longer when it is used", async () => {
+    let nowMs = 0;
+    const { usage } = createConversation(() => nowMs);
+    const read = async (messages: object[], extra: object) =>
+      (await usage({ system: big, messages: [...messages, user("end", extra)] })).cache_read_input_tokens;
+    await read([], mark);
+    nowMs += 299_000;
+    expect(await read([], mark)).toBeGreaterThan(0);
+    nowMs += 299_000;
+    expect(await read([], mark)).toBeGreaterThan(0);
+    nowMs += 300_000;
+    expect(await read([], mark)).toBe(0);
+    await read([user("for long")], hour);
+    nowMs += 3_599_000;
+    // A mark for five minutes does not shorten it.
+    expect(await read([user("for long")], mark)).toBeGreaterThan(0);
+    nowMs += 3_599_000;
+    expect(await read([user("for long")], mark)).toBeGreaterThan(0);
+    nowMs += 3_600_000;
+    expect(await read([user("for long")], mark)).toBe(0);
+  });
+
+  it("counts what is written for an hour apart, and wants it before the rest", async () => {
+    const { usage } = createConversation();
+    const long = [{ type: "text", text: big, ...hour }];
+    const { cache_creation, cache_creation_input_tokens } = await usage({
+      system: long,
+      messages: [user("one", mark)],
+    });
+    expect(cache_creation.ephemeral_1h_input_tokens).toBeGreaterThan(2000);
+    expect(cache_creation.ephemeral_5m_input_tokens).toBeGreaterThan(0);
+    expect(cache_creation_input_tokens).toBe(
+      cache_creation.ephemeral_1h_input_tokens + cache_creation.ephemeral_5m_input_tokens,
+    );
+    await expect(usage({ system: system(big), messages: [user("one", hour)] })).rejects.toThrow(
+      "must not come after",
+    );
   });
 
   it("refuses a fifth mark", async () => {

@@ -50,7 +50,7 @@ export interface AgentHost {
   readonly transcripts: AgentTranscripts | undefined;
   readonly folders: { readonly results: string; readonly scratch: string };
   readonly compaction: LoopOptions["compaction"];
-  readonly loopLimits: Pick<LoopLimits, "concurrency" | "startCallsWhileStreaming">;
+  readonly loopLimits: Pick<LoopLimits, "concurrency" | "startCallsWhileStreaming" | "cacheTtl">;
   readonly contributors: readonly Contributor[];
   readonly routes: readonly AgentRoute[];
   readonly servers?: ServerPort;

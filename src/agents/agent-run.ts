@@ -239,7 +239,10 @@ export class AgentRun extends Watched implements StartingRun {
     const { task, context } = this.#now.started;
     const { toolUses } = this.#now.recorder;
     const { usage } = context.budget;
-    task.update({ agent: { progress: { toolUses, usage, lastActivities: this.#activities } } });
+    const lastActivities = this.#activities;
+    const summary = task.task.agent?.progress.summary;
+    const progress = { toolUses, usage, lastActivities, ...(summary !== undefined && { summary }) };
+    task.update({ agent: { progress } });
   }
 
   #tellEnd({ agentId, request }: StartedAgent, ended: EndedRun): void {

@@ -47,6 +47,7 @@ function noticeOf({ agentId, request }: StartedAgent, ended: EndedRun): Notice {
     summary: `Agent "${request.description}" ${words[status]}`,
     result: [note, text].filter((part) => part !== undefined && part !== "").join("\n\n"),
     usage: { totalTokens, toolUses, durationMs },
+    ...(request.tellEnd && { prompt: request.tellEnd(ended) }),
     ...(block && { more: [block] }),
   };
 }

@@ -48,10 +48,12 @@ export function isFork({ source }: Pick<AgentScope, "source">, messages: readonl
 }
 
 function holdsDirective({ role, content }: Message): boolean {
-  // Nobody but the runtime can open this tag: in all other text it is neutralised.
-  return (
-    role === "user" && content.some((block) => block.type === "text" && block.text.startsWith(directiveStart))
-  );
+  return role === "user" && content.some(isDirective);
+}
+
+/** Nobody but the runtime can open this tag: in all other text it is neutralised. */
+export function isDirective(block: Block): boolean {
+  return block.type === "text" && block.text.startsWith(directiveStart);
 }
 
 const directiveStart = "<fork-directive>";

@@ -2,12 +2,13 @@
 import type { Scope } from "../base/cancellation.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
-import type { Message } from "../contracts/message.ts";
+import type { Block, Message } from "../contracts/message.ts";
 import type { EarlyAnswer } from "../tools/tool-context.ts";
 import type { PrefixRecord } from "../transcript/record.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { ForkPoint } from "./fork-point.ts";
+import type { EndedRun } from "./run-end.ts";
 
 export interface SpawnRequest {
   readonly parent: AgentContext;
@@ -29,6 +30,8 @@ export interface SpawnRequest {
   readonly isBackground: boolean;
   /** Whoever waits for it, and is answered when it goes on in the background. */
   readonly early?: EarlyAnswer | undefined;
+  /** What is said of its end when it is in the background, as a prompt and instead of a notification. */
+  readonly tellEnd?: (end: EndedRun) => readonly Block[];
   /** Under which SendMessage reaches it. */
   readonly name?: string | undefined;
   /** Ends it; the agent hangs below. */

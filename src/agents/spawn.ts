@@ -8,6 +8,7 @@ import { createPrefixes } from "./agent-prefix.ts";
 import type { CompletedAgent } from "./agent-result.ts";
 import { AgentRun } from "./agent-run.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
+import { createStagger } from "./stagger.ts";
 import { createAgentStarter } from "./start-agent.ts";
 
 const defaultStallMs = 600_000;
@@ -28,6 +29,10 @@ export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
     onRecover: (run) => run.recover(),
   });
 
+  const runAgent = host.settings.staggerFanOut
+    ? createStagger({ clock: host.world.clock, run: runLoop })
+    : runLoop;
+
   // All in one function, since this is what waits while an agent works, and thousands may.
   return async (request) => {
     const cleanUp = createCleanUp();
@@ -38,7 +43,7 @@ export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
       run.begin(started);
       stalls.watch(run);
       if (request.isBackground) await run.moveToBackground();
-      const end = await runLoop(started.loop);
+      const end = await runAgent(started.loop);
       await run.keepEnd(end);
       return run.conclude(end);
     } catch (error) {

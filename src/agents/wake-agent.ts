@@ -83,7 +83,11 @@ export async function handOver(context: AgentContext, host: AgentHost, wake: Wak
 }
 
 /** Whoever wrote to it believes that it was heard. */
-export async function tellUnreachable(agentId: string, { queue, world }: AgentHost, why: string): Promise<void> {
+export async function tellUnreachable(
+  agentId: string,
+  { queue, world }: AgentHost,
+  why: string,
+): Promise<void> {
   const count = queue.waiting(agentId);
   const text = `${count} ${count === 1 ? "message waits" : "messages wait"} for the agent ${agentId}, which has ended and could not be started again: ${why} They reach it when it is resumed.`;
   await queue.add({

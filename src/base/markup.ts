@@ -5,6 +5,10 @@ export const runtimeTags = [
   "system-reminder",
   "agent-message",
   "fork-directive",
+  "command-output",
+  "conversation-summary",
+  "earlier-request",
+  "current-plan",
 ] as const;
 
 /** For text between tags. */

@@ -42,8 +42,10 @@ export async function chooseSession(options: {
   }
 }
 
-function lineOf({ modifiedMs, firstPrompt, messageCount }: SessionSummary, number: number): string {
+function lineOf({ modifiedMs, title, firstPrompt, messageCount }: SessionSummary, number: number): string {
   const when = new Date(modifiedMs).toISOString().slice(0, 16).replace("T", " ");
-  const prompt = forTerminal(firstPrompt).replaceAll(/\s+/g, " ").slice(0, 50);
-  return `${String(number).padStart(3)}  ${when}  ${String(messageCount).padStart(5)} messages  ${prompt}`;
+  const about = forTerminal(title ?? firstPrompt)
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 50);
+  return `${String(number).padStart(3)}  ${when}  ${String(messageCount).padStart(5)} messages  ${about}`;
 }

@@ -107,13 +107,15 @@ function problemOf(issue: z.core.$ZodIssue): string {
   // A union only says that nothing fitted; the people who read this want to know what would.
   if (issue.code === "invalid_union" && issue.path[0] === "thinking")
     return 'expected true, false, "on", "off" or { "budgetTokens": 1024 or more }';
+  if (issue.code === "invalid_union" && issue.path[0] === "services")
+    return 'expected true, false or { "enabled": true or false, "tokens": a number, "usd": a number }';
   return issue.message.replace(/^Invalid input: /, "");
 }
 
 /** Keys of the settings table that this version does not act on yet. */
 const laterKeys = new Set(
   (
-    "effort sandbox backgroundTasks autoBackgroundMs stallMs stallAction forkSubagent staggerFanOut services " +
+    "effort sandbox backgroundTasks autoBackgroundMs stallMs stallAction forkSubagent staggerFanOut " +
     "hooks disableAllHooks mcpServers enabledMcpServers approvedMcpServers plugins enabledPlugins worktree merge " +
     "teams remote statusLine trace otel proxy caFile cache"
   ).split(" "),

@@ -51,9 +51,17 @@ export type LoopEvent =
     }
   | { type: "call-denied"; call: ToolUseBlock; reason: string }
   | { type: "prefix-change"; reason: string }
-  | { type: "compaction-start"; trigger: "automatic" | "manual" | "too-long" }
-  | { type: "compaction-end"; promptTokensBefore: number }
+  | { type: "compaction-start"; trigger: CompactionTrigger }
+  /** `problem`: why the conversation stayed as it was. */
+  | {
+      type: "compaction-end";
+      trigger?: CompactionTrigger;
+      promptTokensBefore: number;
+      problem?: string;
+    }
   | { type: "turn-end"; turn: number; usage: Usage; modelMs: number };
+
+export type CompactionTrigger = "automatic" | "manual" | "too-long";
 
 /** What a tool reports while it runs; surfaces show `text`, programs read `data`. */
 export interface ToolProgress {

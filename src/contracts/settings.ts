@@ -12,6 +12,16 @@ const Budget = z.looseObject({
   minutes: z.number().positive().optional(),
 });
 
+/** A switch, or a switch and what the service may use in a session. */
+const Service = z.union([
+  z.boolean(),
+  z.looseObject({
+    enabled: z.boolean().optional(),
+    tokens: positiveInteger.optional(),
+    usd: z.number().positive().optional(),
+  }),
+]);
+
 /** Objects are loose: a key that this version does not know is kept and reported, never an error. */
 export const Settings = z.looseObject({
   model: text.optional(),
@@ -86,11 +96,25 @@ export const Settings = z.looseObject({
   /** An agent in which nothing has happened for so long counts as stalled. */
   stallMs: positiveInteger.optional(),
   stallAction: z.enum(["report", "abort"]).optional(),
+  /** How long the provider keeps what is put into its prompt cache; `auto`: an hour where that pays. */
+  cache: z.looseObject({ ttl: z.enum(["5m", "1h", "auto"]).optional() }).optional(),
   maxToolConcurrency: positiveInteger.max(1000).optional(),
   /** Start calls while the message still streams. */
   streamingTools: z.boolean().optional(),
   compaction: z
     .looseObject({ auto: z.boolean().optional(), at: z.number().gt(0).max(1).optional() })
+    .optional(),
+  /** What the runtime does by itself beside the conversation (docs/services.md). */
+  services: z
+    .looseObject({
+      sessionMemory: Service.optional(),
+      extractMemories: Service.optional(),
+      consolidateMemories: Service.optional(),
+      suggest: Service.optional(),
+      speculate: Service.optional(),
+      sideQuestion: Service.optional(),
+      agentSummary: Service.optional(),
+    })
     .optional(),
   budgets: z.looseObject({ session: Budget.optional(), agent: Budget.optional() }).optional(),
   webSearch: z

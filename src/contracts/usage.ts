@@ -6,6 +6,8 @@ export const Usage = z.object({
   outputTokens: z.number(),
   cacheWriteTokens: z.number(),
   cacheReadTokens: z.number(),
+  /** Of those written, the ones that are kept for an hour, which costs more. Absent: none. */
+  longCacheWriteTokens: z.number().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 
@@ -17,11 +19,13 @@ export const noUsage: Usage = Object.freeze({
 });
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const longCacheWriteTokens = (a.longCacheWriteTokens ?? 0) + (b.longCacheWriteTokens ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    ...(longCacheWriteTokens > 0 && { longCacheWriteTokens }),
   };
 }
 

@@ -43,6 +43,7 @@ export class Attempt implements AnswerWatcher, CallWatcher, InterruptWatcher {
       previousCount: history.sentCount,
       maxOutputTokens: maxOutputTokensOf(this.#loop),
       thinking: limits.thinking,
+      cacheTtl: limits.cacheTtl?.(this.#loop),
       scope: this.#stream,
       isRetry,
       onRetry: ({ attempt, delayMs, reason }) => this.emit({ type: "model-retry", attempt, delayMs, reason }),

@@ -1,60 +1,94 @@
 /** When the conversation nears what fits before the model, a port makes a shorter history of it (LO-6). */
 import { isCancelled, messageOf } from "../base/errors.ts";
-import type { LoopEnd } from "../contracts/event.ts";
+import type { CompactionTrigger, LoopEnd } from "../contracts/event.ts";
+import { promptTokensOf } from "../contracts/usage.ts";
+import { estimateUsage, tokensOfPrefix } from "./estimate.ts";
 import { unlessStopped } from "./interrupt.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import { abortedBetweenTurns } from "./stop.ts";
 import type { TurnState } from "./turn.ts";
 
-export function isNearLimit({ compaction, model }: LoopOptions, state: TurnState): boolean {
-  if (!compaction || state.compactionFailed) return false;
-  return state.promptTokens >= compaction.at * model.contextWindow;
+/** What failed is tried again when so much more, as a share of the window, stands before the model. */
+const growthToTryAgain = 0.05;
+/** Whoever summarises less than this share of the window gains nothing. */
+const leastGain = 0.1;
+
+export function isNearLimit(loop: LoopOptions, state: TurnState): boolean {
+  const { compaction, model, prefix } = loop;
+  if (!compaction) return false;
+  const tokens = tokensBefore(loop);
+  if (tokens < compaction.at * model.contextWindow || tokens < state.compactAgainAt) return false;
+  return tokens - tokensOfPrefix(prefix) >= Math.min(leastGain, compaction.at / 2) * model.contextWindow;
 }
 
-/** What does not fit the summariser may still fit the model: a failure does not end the run, nor is it repeated. */
+/** What does not fit the summariser may still fit the model: a failure does not end the run. */
 export async function compactNear(loop: LoopOptions, state: TurnState): Promise<LoopEnd | undefined> {
-  const failure = await compactHistory(loop, state, "automatic");
-  state.compactionFailed = failure !== undefined;
-  return isCancelled(failure) ? abortedBetweenTurns(failure.reason) : undefined;
+  const { promptTokensBefore, problem } = await compactHistory(loop, { trigger: "automatic" });
+  state.compactAgainAt =
+    problem === undefined ? 0 : promptTokensBefore + growthToTryAgain * loop.model.contextWindow;
+  return isCancelled(problem) ? abortedBetweenTurns(problem.reason) : undefined;
 }
 
-/** The provider said that the prompt is too long. Once that is mended; the second time it is the end. */
+/** The provider said that the prompt is too long. Once that is mended; if that did not help, it is the end. */
 export async function compactTooLong(
   loop: LoopOptions,
   state: TurnState,
   error: Error,
 ): Promise<LoopEnd | undefined> {
-  if (!loop.compaction || state.compactionForced)
+  // A request has gone well since.
+  const helped = state.promptTokens > 0;
+  if (!loop.compaction || (state.compactionForced && !helped))
     return { reason: "context_exhausted", message: error.message };
   state.compactionForced = true;
-  const failure = await compactHistory(loop, state, "too-long");
-  if (failure === undefined) return undefined;
-  if (isCancelled(failure)) return abortedBetweenTurns(failure.reason);
-  const message = `${error.message} Shortening the conversation failed, too: ${failure.message}`;
+  const { problem } = await compactHistory(loop, { trigger: "too-long" });
+  state.promptTokens = 0;
+  if (problem === undefined) return undefined;
+  if (isCancelled(problem)) return abortedBetweenTurns(problem.reason);
+  const message = `${error.message} Shortening the conversation failed, too: ${problem.message}`;
   return { reason: "context_exhausted", message };
 }
 
-/** Answers with what went wrong, if anything did: then the history is as it was. */
-async function compactHistory(
+export interface CompactionEnd {
+  readonly promptTokensBefore: number;
+  /** What went wrong, if anything did: then the history is as it was. */
+  readonly problem: Error | undefined;
+}
+
+/** `instructions`: of a person who asks for it, what to keep in mind. */
+export async function compactHistory(
   loop: LoopOptions,
-  state: TurnState,
-  trigger: "automatic" | "too-long",
-): Promise<Error | undefined> {
+  { trigger, instructions }: { trigger: CompactionTrigger; instructions?: string | undefined },
+): Promise<CompactionEnd> {
   const { compaction, history, listener } = loop;
-  if (!compaction) return undefined;
-  listener.emit({ type: "compaction-start", trigger });
-  const mustFit = trigger === "too-long";
+  const promptTokensBefore = tokensBefore(loop);
+  if (!compaction) return { promptTokensBefore, problem: new Error("nothing here can summarise") };
   const { messages } = history;
+  let problem: Error | undefined;
+  listener.emit({ type: "compaction-start", trigger });
   try {
     const shorter = await unlessStopped(loop, (signal) =>
-      compaction.compact({ loop, messages, mustFit, signal, emit: (event) => listener.emit(event) }),
+      compaction.compact({
+        loop,
+        messages,
+        trigger,
+        instructions,
+        signal,
+        emit: (event) => listener.emit(event),
+      }),
     );
     history.restart(shorter);
+    // What it had read is no longer before it: a file is read again before it is changed.
+    loop.agent.fileReads.forget();
   } catch (error) {
-    return error instanceof Error ? error : new Error(messageOf(error));
+    problem = error instanceof Error ? error : new Error(messageOf(error));
   }
-  const promptTokensBefore = state.promptTokens;
-  state.promptTokens = 0;
-  listener.emit({ type: "compaction-end", promptTokensBefore });
-  return undefined;
+  const why = isCancelled(problem) ? problem.reason : problem?.message;
+  const failure = why !== undefined && { problem: why };
+  listener.emit({ type: "compaction-end", trigger, promptTokensBefore, ...failure });
+  return { promptTokensBefore, problem };
+}
+
+/** What the next request would put before the model. */
+function tokensBefore({ prefix, history }: LoopOptions): number {
+  return promptTokensOf(estimateUsage({ prefix, history, maxOutputTokens: 0 }));
 }

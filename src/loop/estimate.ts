@@ -21,13 +21,17 @@ export function estimateUsage(options: {
   const lastAnswer = sentCount === undefined ? -1 : messages.findLastIndex(tellsPromptTokens);
   const usage = messages[lastAnswer]?.response?.usage;
   if (usage === undefined)
-    return { ...noUsage, cacheWriteTokens: prefixTokens(options.prefix) + tokensOf(messages), outputTokens };
+    return {
+      ...noUsage,
+      cacheWriteTokens: tokensOfPrefix(options.prefix) + tokensOfMessages(messages),
+      outputTokens,
+    };
   const sentTokens = promptTokensOf(usage);
   const isCached = usage.cacheReadTokens + usage.cacheWriteTokens > 0;
   return {
     inputTokens: isCached ? 0 : sentTokens,
     cacheReadTokens: isCached ? sentTokens : 0,
-    cacheWriteTokens: usage.outputTokens + tokensOf(messages.slice(lastAnswer + 1)),
+    cacheWriteTokens: usage.outputTokens + tokensOfMessages(messages.slice(lastAnswer + 1)),
     outputTokens,
   };
 }
@@ -42,11 +46,16 @@ function answerTokens(messages: readonly Message[]): number {
   return Math.max(0, ...latest) || firstAnswerTokens;
 }
 
-function prefixTokens({ system, tools }: Prefix): number {
-  return Math.ceil((system.length + JSON.stringify(tools).length) / charactersPerToken);
+/** Tools are the same for many agents, and long. */
+const toolCharacters = new WeakMap<Prefix["tools"], number>();
+
+export function tokensOfPrefix({ system, tools }: Prefix): number {
+  const characters = toolCharacters.get(tools) ?? JSON.stringify(tools).length;
+  toolCharacters.set(tools, characters);
+  return Math.ceil((system.length + characters) / charactersPerToken);
 }
 
-function tokensOf(messages: readonly Message[]): number {
+export function tokensOfMessages(messages: readonly Message[]): number {
   let tokens = 0;
   for (const { content } of messages) for (const block of content) tokens += blockTokens(block);
   return Math.ceil(tokens);

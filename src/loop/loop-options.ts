@@ -1,8 +1,9 @@
 import type { Scope } from "../base/cancellation.ts";
-import type { LoopEvent } from "../contracts/event.ts";
+import type { CompactionTrigger, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { Model } from "../model/model.ts";
+import type { CacheTtl } from "../model/prompt-cache.ts";
 import type { Queue } from "../tasks/queue.ts";
 import type { ExecutorLimits, ExecutorRun } from "../tools/executor.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -60,12 +61,17 @@ export interface LoopLimits extends ExecutorLimits {
   readonly maxTurns?: number | undefined;
   readonly maxOutputTokens?: number;
   readonly thinking?: { budgetTokens: number } | undefined;
+  /** For how long the provider keeps what the next request of this run caches; absent: as is usual. */
+  readonly cacheTtl?: ((loop: LoopOptions) => CacheTtl | undefined) | undefined;
 }
 
 const defaultMaxOutputTokens = 16_384;
+/** Some servers refuse a request whose prompt and longest answer together do not fit. */
+const mostOfWindow = 0.2;
 
 export function maxOutputTokensOf({ limits, model }: Pick<LoopOptions, "limits" | "model">): number {
-  return limits.maxOutputTokens ?? model.maxOutputTokens ?? defaultMaxOutputTokens;
+  const fallback = () => Math.min(defaultMaxOutputTokens, Math.floor(mostOfWindow * model.contextWindow));
+  return limits.maxOutputTokens ?? model.maxOutputTokens ?? fallback();
 }
 
 export interface HooksPort {
@@ -76,12 +82,14 @@ export interface HooksPort {
 export interface CompactionPort {
   /** Share of the context window at which the history is compacted before the next request. */
   readonly at: number;
-  /** The history that replaces the old one. `mustFit`: the provider has said that the present one is too long. */
+  /** The history that replaces the old one. `too-long`: the provider has said so of the present one. */
   compact(options: {
     /** The run whose history it is. One port serves all agents of a session. */
     loop: LoopOptions;
     messages: readonly Message[];
-    mustFit: boolean;
+    trigger: CompactionTrigger;
+    /** Of the person who asks for it. */
+    instructions?: string | undefined;
     signal: AbortSignal;
     emit: (event: LoopEvent) => void;
   }): Promise<readonly Message[]>;

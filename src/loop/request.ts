@@ -2,7 +2,7 @@
 import type { Scope } from "../base/cancellation.ts";
 import type { Message } from "../contracts/message.ts";
 import type { ModelRequest, ToolDescription } from "../model/model.ts";
-import { placeCacheMarks } from "../model/prompt-cache.ts";
+import { type CacheTtl, placeCacheMarks } from "../model/prompt-cache.ts";
 
 /** What stands before the messages of every request of an agent. Kept as it was rendered once. */
 export interface Prefix {
@@ -17,6 +17,7 @@ export function buildRequest(options: {
   previousCount: number | undefined;
   maxOutputTokens: number;
   thinking?: { budgetTokens: number } | undefined;
+  cacheTtl?: CacheTtl | undefined;
   scope: Scope;
   isRetry?: boolean;
   onRetry?: ModelRequest["onRetry"];
@@ -33,6 +34,7 @@ export function buildRequest(options: {
       messageCount: messages.length,
       previousMessageCount: options.previousCount,
     }),
+    cacheTtl: options.cacheTtl,
     maxOutputTokens: options.maxOutputTokens,
     thinking: options.thinking,
     scope: options.scope,

@@ -32,8 +32,8 @@ export interface TurnState extends Admission {
   /** Of the present turn, all attempts together. */
   usage: Usage;
   modelMs: number;
-  /** What has been tried to make the conversation shorter. */
-  compactionFailed: boolean;
+  /** After a failure to make the conversation shorter: at how many tokens it is tried again. */
+  compactAgainAt: number;
   compactionForced: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createTurnState(): TurnState {
     promptTokens: 0,
     usage: noUsage,
     modelMs: 0,
-    compactionFailed: false,
+    compactAgainAt: 0,
     compactionForced: false,
     reservation: undefined,
   };

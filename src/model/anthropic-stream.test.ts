@@ -144,3 +144,18 @@ describe("contradictions", () => {
     expect(() => read(...events)).toThrow(MalformedStream);
   });
 });
+
+test("what is written to the cache for an hour is told apart, if there is any", () => {
+  const usageOf = (written: object) =>
+    read(
+      {
+        type: "message_start",
+        message: { id: "m", model: "c", usage: { cache_creation_input_tokens: 9, cache_creation: written } },
+      },
+      stop,
+    ).at(-1);
+  expect(usageOf({ ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 7 })).toMatchObject({
+    usage: { cacheWriteTokens: 9, longCacheWriteTokens: 7 },
+  });
+  expect(usageOf({ ephemeral_1h_input_tokens: 0 })).not.toHaveProperty("usage.longCacheWriteTokens");
+});

@@ -6,6 +6,7 @@ import type { Scope } from "../base/cancellation.ts";
 import type { ModelEvent } from "../contracts/event.ts";
 import type { Message } from "../contracts/message.ts";
 import type { ModelErrorKind } from "./model-error.ts";
+import type { CacheTtl } from "./prompt-cache.ts";
 
 export interface Model {
   /** `anthropic`, `openai`, `offline`, `scripted`, or a name from the settings. */
@@ -35,6 +36,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   /** Indexes into `messages` after whose last block a cache mark stands (see prompt-cache.ts). */
   readonly cacheMarks: readonly number[];
+  /** How long what is marked is kept. Absent: as long as is usual. */
+  readonly cacheTtl?: CacheTtl | undefined;
   readonly maxOutputTokens: number;
   readonly thinking?: { budgetTokens: number } | undefined;
   /** Ends the request. `scope.signal` for whoever needs a signal. */

@@ -12,6 +12,13 @@ test("each kind of token has its price", () => {
   expect(costOf(id, { ...noUsage, cacheReadTokens: million })).toBeCloseTo(0.3);
 });
 
+test("what is written for an hour costs twice the input, and only that part of what is written", () => {
+  const cacheWriteTokens = million;
+  expect(
+    costOf("claude-sonnet-4-5", { ...noUsage, cacheWriteTokens, longCacheWriteTokens: million / 2 }),
+  ).toBeCloseTo(3.75 / 2 + 3);
+});
+
 test.each([
   ["claude-opus-4-5", 5],
   ["claude-opus-4-5-20251101", 5],

@@ -4,7 +4,7 @@ import { claudeFamilyOf } from "./claude-models.ts";
 import type { Model } from "./model.ts";
 import { openAiFamilyOf } from "./openai-models.ts";
 
-/** USD per million tokens; cache writes are the cheapest there are. */
+/** USD per million tokens; cache writes are the cheapest there are: for an hour they cost twice the input. */
 interface TokenPrices {
   readonly input: number;
   readonly output: number;
@@ -130,10 +130,12 @@ export function costOf(modelId: string, usage: Usage): number | undefined {
     listed.longPrompt !== undefined && promptTokensOf(usage) > listed.longPrompt.overTokens
       ? listed.longPrompt.prices
       : listed;
+  const longWriteTokens = usage.longCacheWriteTokens ?? 0;
   const millionths =
     usage.inputTokens * prices.input +
     usage.outputTokens * prices.output +
-    usage.cacheWriteTokens * prices.cacheWrite +
+    (usage.cacheWriteTokens - longWriteTokens) * prices.cacheWrite +
+    longWriteTokens * 2 * prices.input +
     usage.cacheReadTokens * prices.cacheRead;
   return millionths / 1_000_000;
 }

@@ -38,6 +38,38 @@ function serialize(messages: Message[], more: Partial<ModelRequest> = {}, modelI
   return JSON.parse(createRequestSerializer({ modelId }).serialize(request(messages, more)));
 }
 
+describe("the time to live", () => {
+  const messages = [
+    message("user", [text("one")]),
+    message("assistant", [text("two")]),
+    message("user", [text("three")]),
+  ];
+  const cacheMarks = [0, 2];
+  const serializer = createRequestSerializer({ modelId: "claude-haiku-4-5" });
+  const send = (cacheTtl?: "5m" | "1h") => serializer.serialize(request(messages, { cacheMarks, cacheTtl }));
+  const withoutMarks = (body: string) => body.replaceAll(/,"cache_control":\{[^}]*\}/g, "");
+
+  test("is that of the request for all its marks, so that none follows a shorter one", () => {
+    expect(send("1h").match(/"cache_control":\{[^}]*\}/g)).toEqual(
+      Array(4).fill('"cache_control":{"type":"ephemeral","ttl":"1h"}'),
+    );
+    expect(send().match(/"cache_control":\{[^}]*\}/g)).toEqual(
+      Array(4).fill('"cache_control":{"type":"ephemeral"}'),
+    );
+    expect(send("5m")).toBe(send());
+  });
+
+  test("changes nothing else, in whatever order they are sent", () => {
+    expect(withoutMarks(send("1h"))).toBe(withoutMarks(send("5m")));
+    expect(send("1h")).toBe(send("1h"));
+  });
+
+  test("of the provider is used where the request has none", () => {
+    const hourly = createRequestSerializer({ modelId: "claude-haiku-4-5", ttl: "1h" });
+    expect(hourly.serialize(request(messages, { cacheMarks }))).toBe(send("1h"));
+  });
+});
+
 describe("what is sent", () => {
   test("is a Messages API request with marks on the last tool, the system prompt and the last message", () => {
     expect(serialize([message("user", [text("hello")])])).toEqual({

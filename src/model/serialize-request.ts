@@ -22,11 +22,17 @@ interface Piece {
   readonly markAt: number | undefined;
 }
 
+/** What holds a mark in every request, made once for each time to live. */
+interface MarkedParts {
+  readonly mark: string;
+  readonly systemJson: (text: string) => string;
+  readonly toolsJson: (tools: readonly ToolDescription[]) => string;
+}
+
 /** Two of the four marks that a request may carry are on the tools and the system prompt. */
 const maxHistoryMarks = 2;
 
 export function createRequestSerializer(options: { modelId: string; ttl?: CacheTtl }): RequestSerializer {
-  const mark = `,${cacheMarkJson(options.ttl ?? "5m")}`;
   const model = JSON.stringify(options.modelId);
   const adaptive = usesAdaptiveThinking(options.modelId);
   const pieceOf = keepByIdentity(serializeMessage);
@@ -34,37 +40,45 @@ export function createRequestSerializer(options: { modelId: string; ttl?: CacheT
   /** The messages before the first mark, without marks. */
   const beginningJson = createMessageJoiner((message) => pieceOf(message).json);
 
-  const systemJson = keepByText((text) => `[{"type":"text","text":${toJson(text)}${mark}}]`);
+  const marked = { "5m": markedParts("5m"), "1h": markedParts("1h") };
 
-  const toolsJson = keepByIdentity((tools: readonly ToolDescription[]): string => {
-    const pieces = tools.map((tool, index) => {
-      const piece = toolPieceOf(tool);
-      return index === tools.length - 1 ? insertMark(piece, mark) : piece.json;
-    });
-    return `[${pieces.join(",")}]`;
-  });
+  function markedParts(ttl: CacheTtl): MarkedParts {
+    const mark = `,${cacheMarkJson(ttl)}`;
+    return {
+      mark,
+      systemJson: keepByText((text) => `[{"type":"text","text":${toJson(text)}${mark}}]`),
+      toolsJson: keepByIdentity((tools: readonly ToolDescription[]): string => {
+        const pieces = tools.map((tool, index) => {
+          const piece = toolPieceOf(tool);
+          return index === tools.length - 1 ? insertMark(piece, mark) : piece.json;
+        });
+        return `[${pieces.join(",")}]`;
+      }),
+    };
+  }
 
-  const messagesJson = ({ messages, cacheMarks }: ModelRequest): string => {
-    const marked = [...new Set(cacheMarks)].sort((a, b) => a - b).slice(-maxHistoryMarks);
-    const firstMarked = Math.min(marked[0] ?? messages.length, messages.length);
+  const messagesJson = ({ messages, cacheMarks }: ModelRequest, mark: string): string => {
+    const indexes = [...new Set(cacheMarks)].sort((a, b) => a - b).slice(-maxHistoryMarks);
+    const firstMarked = Math.min(indexes[0] ?? messages.length, messages.length);
     let json = beginningJson(messages, firstMarked);
     for (let index = firstMarked; index < messages.length; index++) {
       const message = messages[index];
       if (message === undefined) continue;
       const piece = pieceOf(message);
-      json = joined(json, marked.includes(index) ? insertMark(piece, mark) : piece.json);
+      json = joined(json, indexes.includes(index) ? insertMark(piece, mark) : piece.json);
     }
     return `[${json}]`;
   };
 
   return {
     serialize(request) {
+      const { mark, systemJson, toolsJson } = marked[request.cacheTtl ?? options.ttl ?? "5m"];
       let body = `{"model":${model},"max_tokens":${request.maxOutputTokens},"stream":true`;
       if (request.thinking !== undefined)
         body += `,"thinking":${adaptive ? '{"type":"adaptive"}' : budgetJson(request.thinking.budgetTokens, request.maxOutputTokens)}`;
       if (request.tools.length > 0) body += `,"tools":${toolsJson(request.tools)}`;
       if (!isBlank(request.system)) body += `,"system":${systemJson(request.system)}`;
-      return `${body},"messages":${messagesJson(request)}}`;
+      return `${body},"messages":${messagesJson(request, mark)}}`;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The composition root: everything below is made here, once per session, and handed to the loop. */
 
 import { join } from "node:path";
+import type { AgentContext } from "../agents/agent-context.ts";
 import { createScope } from "../base/cancellation.ts";
 import { CadreError } from "../base/errors.ts";
 import { isoTime } from "../base/iso-time.ts";
@@ -9,7 +10,7 @@ import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import { noUsage } from "../contracts/usage.ts";
-import { assertPriceKnown, createBudget } from "../loop/budget.ts";
+import { assertPriceKnown, type Budget, createBudget } from "../loop/budget.ts";
 import { createHistory } from "../loop/history.ts";
 import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
 import { iterateLoop } from "../loop/iterate-loop.ts";
@@ -28,16 +29,21 @@ import { childEnvironment } from "../workspace/child-environment.ts";
 import { agentLoaderFor } from "./agent-loader.ts";
 import { beginConversation } from "./begin-conversation.ts";
 import { buildTools } from "./build-tools.ts";
+import { cacheTtlOf } from "./cache-ttl.ts";
+import { createIdleServices } from "./idle-services.ts";
+import { keyVariables } from "./key-variables.ts";
 import { permissionSetup } from "./permission-setup.ts";
 import { runResult } from "./run-result.ts";
 import type { RunResult, Session, SessionOptions } from "./session.ts";
 import { createSessionAgents, defaultMaxLiveAgents, forksIn } from "./session-agents.ts";
+import { createSessionCompaction } from "./session-compaction.ts";
 import { createSessionControl } from "./session-control.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { createSessionPermissions } from "./session-permissions.ts";
 import { createSessionTranscript } from "./session-transcript.ts";
 import { createSessionWork } from "./session-work.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
+import { thinkingOf } from "./thinking-setting.ts";
 import { userContent } from "./user-content.ts";
 
 export function createSession(options: SessionOptions): Session {
@@ -84,7 +90,7 @@ export function createSession(options: SessionOptions): Session {
     world,
     cwd,
     engine: setup.engine,
-    sessionFolders: [files.folder],
+    sessionFolders: [files.folder, files.transcript],
     nameOfAgent: (agentId) => work.registry.get(agentId)?.agent?.name,
     ...(options.permissionTimeoutMs !== undefined && { questionTimeoutMs: options.permissionTimeoutMs }),
     record: (decision) => transcript.append(decision),
@@ -95,9 +101,17 @@ export function createSession(options: SessionOptions): Session {
       agent: settings.maxLiveAgents ?? defaultMaxLiveAgents,
     },
     startCallsWhileStreaming: settings.streamingTools ?? true,
+    cacheTtl: cacheTtlOf(settings, { clock: world.clock, tasks: work.registry }),
   };
   const mayRead: AgentScope["mayRead"] = (path, { folder, permissions: limits }) =>
     setup.engine.mayRead(path, folder, limits);
+  const compaction = createSessionCompaction({
+    settings,
+    tasks: work.registry,
+    queue,
+    news: (loop) => agents.newsAgain(loop),
+    notes: () => services.notes(),
+  });
   const agents = createSessionAgents({
     work,
     earlier: restored?.agents ?? [],
@@ -126,7 +140,7 @@ export function createSession(options: SessionOptions): Session {
       work.waits.isWaiting(agentId) || permissions.waiting.some(({ agent }) => agent?.id === agentId),
     transcripts: agentTranscripts,
     folders: { results: files.results, scratch: join(files.folder, "scratch") },
-    compaction: undefined,
+    compaction: compaction.automatic,
     loopLimits,
     contributors: options.contributors ?? [],
     routes: options.routes ?? [],
@@ -200,12 +214,30 @@ export function createSession(options: SessionOptions): Session {
     priceOf: costOfRequest,
     gate,
     queue,
+    compaction: compaction.automatic,
     limits: {
       ...loopLimits,
       ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
       ...(thinking && { thinking }),
     },
   };
+  const services = createIdleServices({
+    world,
+    settings,
+    isWatched: options.isWatched ?? false,
+    sessionId: id,
+    files,
+    keeps,
+    budget,
+    scope,
+    engine: setup.engine,
+    conversation: () => ({ ...conversation, prefix, tools, budget }),
+    restored: restored?.messages ?? [],
+    live: agents.live,
+    tasks: work.registry,
+    onSuggestion: surface?.onSuggestion,
+    onProblem,
+  });
   /** Of agents that were running when the process died: told with the next prompt. */
   const reports = [...(restored?.reports ?? [])];
   let prefixChange: PrefixChange | undefined;
@@ -216,22 +248,13 @@ export function createSession(options: SessionOptions): Session {
     if (running) throw busy();
     const interrupt = createInterrupt();
     running = interrupt;
+    services.runBegan();
     structuredOutput = undefined;
     let run: AsyncGenerator<LoopEvent, LoopEnd, undefined> | undefined;
     try {
       const input = await nextInput(content);
       const runBudget = budget.child({});
-      const effort = thinking?.budgetTokens;
-      agents.enter({
-        agent,
-        depth: 0,
-        model,
-        effort,
-        budget: runBudget,
-        cancellation: scope,
-        interrupt,
-        history,
-      });
+      enter(runBudget, interrupt);
       if (restored) await agents.wakeWaiting();
       const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
       const loop = iterateLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
@@ -256,7 +279,46 @@ export function createSession(options: SessionOptions): Session {
       });
       running = undefined;
       endRun = undefined;
+      services.runEnded();
     }
+  }
+
+  async function compact(instructions?: string, onEvent?: (event: LoopEvent) => void) {
+    if (running) throw busy();
+    const interrupt = createInterrupt();
+    running = interrupt;
+    services.runBegan();
+    try {
+      const loop = { ...conversation, prefix, tools, interrupt, budget: budget.child({}) };
+      return await compaction.byHand(loop, { instructions, onEvent });
+    } finally {
+      running = undefined;
+      services.runEnded();
+    }
+  }
+
+  function enter(ownBudget: Budget, interrupt: Interrupt): AgentContext {
+    const effort = thinking?.budgetTokens;
+    const main = {
+      agent,
+      depth: 0,
+      model,
+      effort,
+      budget: ownBudget,
+      cancellation: scope,
+      interrupt,
+      history,
+    };
+    agents.enter(main);
+    return main;
+  }
+
+  /** What was said beside the runs. A history is a run's own as long as that goes on. */
+  async function tell(content: Block[]): Promise<void> {
+    if (running)
+      return await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
+    history.append({ role: "user", content, synthetic: true });
+    await transcript.durable();
   }
 
   /** What the model hears next: news of the session, then the prompt, then what waited. */
@@ -265,7 +327,10 @@ export function createSession(options: SessionOptions): Session {
   ): Promise<NonNullable<LoopOptions["input"]>> {
     for (let report = reports.shift(); report !== undefined; report = reports.shift())
       await queue.add(report);
-    const news = await agents.news(history.messages);
+    const news = [
+      ...(await services.news(history.messages, content)),
+      ...(await agents.news(history.messages)),
+    ];
     const agentTool = await agents.renewedTool();
     if (agentTool) renewAgentTool(agentTool);
     const input = inputOf(content, queue);
@@ -304,6 +369,7 @@ export function createSession(options: SessionOptions): Session {
     totals: budget,
     prepare: agents.prepare,
     submit,
+    compact,
     async enqueue(text) {
       const content = userContent(text);
       await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
@@ -315,6 +381,22 @@ export function createSession(options: SessionOptions): Session {
     get queued() {
       return queue.waiting(undefined);
     },
+    async runCommand(command, commandOptions) {
+      const { runForkedCommand } = await import("../commands/run-forked.ts");
+      const main = () => agents.live.of(undefined) ?? enter(budget.child({}), createInterrupt());
+      const ports = { ...agents.starting, main, tell };
+      return await runForkedCommand(command, { mode: "foreground", ...commandOptions, ...ports });
+    },
+    async branch() {
+      const { branchOpenSession } = await import("./branch-session.ts");
+      const { messages } = history;
+      return await branchOpenSession({ world, cwd, id, files, transcript, messages });
+    },
+    askAside: services.askAside,
+    watchAgents: services.watchAgents,
+    get serviceCosts() {
+      return services.costs;
+    },
     interrupt: () => running?.request("stop"),
     setPermissionMode(mode: PermissionMode) {
       setup.assertAllowed(mode);
@@ -322,11 +404,15 @@ export function createSession(options: SessionOptions): Session {
       modeChanged();
     },
     async close() {
+      const served = services.close();
+      // Without a run they may have something to keep; with one they end as it does.
+      if (!running) await served;
       // What they had begun they still have to say, and how their tasks ended.
       const ended = work.close();
       scope.cancel(closedEnd.why);
       await endRun?.();
       await ended;
+      await served;
       await control.close();
       await agentTranscripts?.close();
       await transcript.close();
@@ -355,20 +441,4 @@ function busy(): CadreError {
     code: "session-busy",
     message: "A run is going on in this session: wait for its end, or put the text into its queue (enqueue).",
   });
-}
-
-/** The variables that settings name as holders of keys: children of tools do not see them (PE-11). */
-function keyVariables(settings: SessionOptions["settings"]): string[] {
-  const named = [
-    ...Object.values(settings.providers ?? {}).map((provider) => provider.keyEnv),
-    settings.webSearch?.keyEnv,
-  ];
-  return named.filter((name) => name !== undefined);
-}
-
-const defaultThinkingTokens = 8_192;
-
-function thinkingOf(setting: SessionOptions["settings"]["thinking"]): { budgetTokens: number } | undefined {
-  if (setting === undefined || setting === false) return undefined;
-  return setting === true ? { budgetTokens: defaultThinkingTokens } : { budgetTokens: setting.budgetTokens };
 }

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import { parseLine } from "../base/journal-line.ts";
 import type { FileSystem, FolderEntry, World } from "../base/world.ts";
+import { readNotes, titleOfNotes } from "../services/notes-file.ts";
 import {
   isSessionId,
   projectFolderOf,
@@ -94,6 +95,8 @@ export interface SessionSummary {
   readonly forkedFrom?: string;
   /** As the user gave it. */
   readonly firstPrompt: string;
+  /** Of its notes, if there are some. */
+  readonly title?: string;
   /** All that were ever recorded. */
   readonly messageCount: number;
 }
@@ -120,12 +123,14 @@ export async function summarizeSession(files: FileSystem, session: FoundSession)
     }
   }
   const { id, modifiedMs } = session;
+  const title = titleOfNotes((await readNotes(files, session.files.folder)) ?? "");
   return {
     id,
     modifiedMs,
     cwd,
     ...(forkedFrom !== undefined && { forkedFrom }),
     firstPrompt: firstPrompt ?? "",
+    ...(title !== undefined && { title }),
     messageCount,
   };
 }

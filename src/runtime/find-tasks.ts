@@ -30,7 +30,9 @@ export async function findTasks(
     if (oldest !== undefined && running === undefined && (await lastStartIn(world, session)) < oldest)
       continue;
     const tasks = (await tasksUnlessGone(world, session)).filter((task) => !runningOnly || isGoingOn(task));
-    found = [...found, ...tasks].sort((a, b) => b.startedAt - a.startedAt).slice(0, limit);
+    found = eachOnce([...found, ...tasks])
+      .sort((a, b) => b.startedAt - a.startedAt)
+      .slice(0, limit);
   }
   return found;
 }
@@ -101,6 +103,17 @@ async function runningFirst(world: World, sessions: readonly FoundSession[]): Pr
     ...sessions.filter((_, index) => running[index]),
     ...sessions.filter((_, index) => !running[index]),
   ];
+}
+
+/** The same run may stand in copies of its session, which know nothing of its end: the session that does is asked. */
+function eachOnce(tasks: readonly FoundTask[]): FoundTask[] {
+  const runs = new Map<string, FoundTask>();
+  for (const task of tasks) {
+    const run = `${task.id} ${task.startedAt}`;
+    if (runs.get(run)?.status !== "interrupted" && runs.has(run)) continue;
+    runs.set(run, task);
+  }
+  return [...runs.values()];
 }
 
 /** What is certain without reading it: no task of a session that is over began later. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { systemCodeOf } from "../base/errors.ts";
 import { ensurePrivateFolder } from "../base/files.ts";
 import type { FileHandle, FileSystem, World } from "../base/world.ts";
+import { notesPathOf, readNotes } from "../services/notes-file.ts";
 import { prefixFolderOf } from "../transcript/agent-transcripts.ts";
 import type { SessionFiles } from "../transcript/location.ts";
 import type { HeadRecord } from "../transcript/record.ts";
@@ -22,6 +23,18 @@ export async function copySession(options: {
   await files.syncFolder(to.projectFolder);
   await copyFolder(world, { from: from.subagents, to: to.subagents });
   await copyFolder(world, { from: prefixFolderOf(from.subagents), to: prefixFolderOf(to.subagents) });
+  await copyFolder(world, { from: from.results, to: to.results });
+  await copyNotes(world, { from: from.folder, to: to.folder });
+}
+
+async function copyNotes(
+  world: Pick<World, "files" | "platform">,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  const notes = await readNotes(world.files, from);
+  if (notes === undefined) return;
+  await ensurePrivateFolder(world, to);
+  await world.files.writeFile(notesPathOf(to), notes, { mode: 0o600 });
 }
 
 async function copyFolder(

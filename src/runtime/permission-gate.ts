@@ -14,7 +14,7 @@ import { resolvedTargets } from "./resolved-targets.ts";
 
 export interface GateOptions {
   readonly engine: PermissionEngine;
-  readonly broker: PermissionBroker;
+  readonly broker: Pick<PermissionBroker, "ask">;
   readonly clock: Clock;
   readonly record: (decision: DecisionRecord) => void;
   /** Of the session's own files, which may be read without asking. */

@@ -6,12 +6,10 @@ import type { QueueItem } from "../contracts/queue-item.ts";
 import { taskOfEndId } from "../tasks/background.ts";
 import { type AgentStanding, answerFor } from "../transcript/agent-standing.ts";
 import { type AgentTranscripts, createAgentTranscripts } from "../transcript/agent-transcripts.ts";
-import { type SessionFiles, sessionFiles } from "../transcript/location.ts";
+import type { SessionFiles } from "../transcript/location.ts";
 import { type LoadedTranscript, loadTranscript } from "../transcript/reader.ts";
 import type { HeadRecord, PrefixRecord } from "../transcript/record.ts";
-import { transcriptVersion } from "../transcript/version.ts";
 import { type FoundSession, findSession, type WhichSession } from "./find-sessions.ts";
-import { copySession } from "./fork-session.ts";
 import { lockSession } from "./lock-session.ts";
 import { reportUntoldEnds } from "./untold-ends.ts";
 
@@ -48,7 +46,7 @@ export interface RestoreOptions {
 export async function restoreSession(options: RestoreOptions): Promise<RestoredSession> {
   const { world, fork } = options;
   const found = await findSession(options);
-  const place = fork === undefined ? found : await forkOf(found, options);
+  const place = fork === undefined ? found : await branchOf(found, options);
   const lock = await lockSession({ world, files: place.files });
   try {
     const transcripts = createAgentTranscripts({ world, folder: place.files.subagents });
@@ -121,22 +119,12 @@ function receiversOf(
   return receivers;
 }
 
-async function forkOf(
-  found: FoundSession,
+async function branchOf(
+  from: FoundSession,
   { world, cwd, fork }: RestoreOptions,
 ): Promise<Pick<FoundSession, "id" | "files">> {
-  const id = fork?.newId ?? world.random.uuid();
-  const files = sessionFiles({ homeFolder: world.homeFolder, cwd, sessionId: id });
-  const head: HeadRecord = {
-    type: "head",
-    version: transcriptVersion,
-    sessionId: id,
-    cwd,
-    timestamp: new Date(world.clock.now()).toISOString(),
-    forkedFrom: found.id,
-  };
-  await copySession({ world, from: found.files, to: files, head });
-  return { id, files };
+  const { branchSession } = await import("./branch-session.ts");
+  return await branchSession({ world, from, cwd, newId: fork?.newId });
 }
 
 function notesOf(options: {

@@ -17,6 +17,7 @@ import { messageOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Block, Message } from "../contracts/message.ts";
 import type { Settings } from "../contracts/settings.ts";
+import type { LoopOptions } from "../loop/loop-options.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentStanding } from "../transcript/agent-standing.ts";
 import type { SessionWork } from "./session-work.ts";
@@ -28,12 +29,16 @@ export interface SessionAgents {
   /** The tools that start, message and stop them, as they are described at first. Without those that settings do not allow. */
   readonly tools: readonly Tool[];
   readonly live: Pick<LiveAgents, "of">;
+  /** For whoever starts one that no call of a model asks for. */
+  readonly starting: { readonly host: AgentHost; readonly spawn: Spawn };
   /** Starts those that had ended when something came for them, in an earlier process. */
   wakeWaiting(): Promise<void>;
   /** Makes the main agent one that can start others. */
   enter(main: AgentContext): void;
   /** What the model must hear before its next prompt: the list of agents, when it is not the one it has heard last. */
   news(messages: readonly Message[]): Promise<readonly Block[]>;
+  /** The same for one whose conversation was shortened: what it had heard is gone. */
+  newsAgain(loop: Pick<LoopOptions, "agent" | "tools">): Promise<readonly Block[]>;
   /** The same where settings want the list in the tool: its new description, when it has changed. */
   renewedTool(): Promise<Tool | undefined>;
   /** Looks at the definitions, so that `names` tells. */
@@ -158,6 +163,7 @@ export function createSessionAgents({
         : []),
     ],
     live: host.live,
+    starting: { host, spawn },
     enter: host.live.enter,
     async wakeWaiting() {
       for (const { meta, status } of earlier)
@@ -175,6 +181,10 @@ export function createSessionAgents({
     },
     async news(messages) {
       return inTool || !isOffered ? [] : news.of(await look(), messages);
+    },
+    async newsAgain({ agent, tools }) {
+      if (inTool || agent.source.kind === "fork" || !tools.some(({ name }) => name === "Agent")) return [];
+      return news.of(await news.startable(agent.permissions), []);
     },
     async renewedTool() {
       if (!inTool || !isOffered) return undefined;

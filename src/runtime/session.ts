@@ -4,6 +4,7 @@
  */
 import type { AgentRoute, Contributor, ServerPort } from "../agents/agent-host.ts";
 import type { World } from "../base/world.ts";
+import type { ForkedCommand, ForkedCommandEnd, ForkedCommandOptions } from "../commands/run-forked.ts";
 import type { LoadedSource } from "../config/settings.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { BackgroundActivity, LoopEnd, LoopEvent } from "../contracts/event.ts";
@@ -13,6 +14,7 @@ import type { Settings } from "../contracts/settings.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { Model } from "../model/model.ts";
 import type { Questions } from "../permissions/broker.ts";
+import type { ServiceCost } from "../services/service-host.ts";
 import type { TaskRegistry } from "../tasks/registry.ts";
 import type { AskUser } from "../toolbox/ask-user-question.ts";
 import type { ApprovePlan } from "../toolbox/plan-mode.ts";
@@ -85,6 +87,8 @@ export interface SessionOptions {
 export interface Surface {
   askQuestions?: AskUser;
   approvePlan?: ApprovePlan;
+  /** What the user may want next, to be offered until they say something. Absent: none is made. */
+  onSuggestion?: (text: string) => void;
 }
 
 /** The permission questions of all agents of a session. Without a subscriber, what would ask is denied. */
@@ -133,6 +137,11 @@ export interface Session {
    * Without a prompt it runs what waits. One at a time.
    */
   submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined>;
+  /**
+   * Replaces the conversation by a summary and what is still going on; `instructions` say what matters. Only when no run
+   * goes on. What does not succeed leaves the conversation as it was, and the result says why.
+   */
+  compact(instructions?: string, onEvent?: (event: LoopEvent) => void): Promise<CompactionResult>;
   /** Input while a run goes on: reaches the model between tool rounds. Resolves when it can no longer be lost. */
   enqueue(text: string): Promise<void>;
   /** Lets other processes of the same user reach it. The first task in the background does so, too. Never rejects. */
@@ -141,18 +150,50 @@ export interface Session {
   onQueued(listener: () => void): () => void;
   /** How much was queued and no run has taken yet. */
   readonly queued: number;
+  /**
+   * Answers from what the conversation knows, without entering it, also while a run goes on. Rejects with a `CadreError`
+   * that says why there is no answer.
+   */
+  askAside(question: string, signal?: AbortSignal): Promise<string>;
+  /** Somebody looks at the running agents: until the returned function is called, `progress.summary` tells what they do. */
+  watchAgents(): () => void;
+  /** What the runtime's own services have used, each by itself; `totals` has it, too. */
+  readonly serviceCosts: readonly ServiceCost[];
   /** Ends the present run as soon as what may not be cut off is done. Does nothing when idle. */
   interrupt(): void;
   setPermissionMode(mode: PermissionMode): void;
+  /**
+   * Runs a command in an agent of its own, beside a run as well. What it comes to is part of the conversation, and starts
+   * no run; during one, the model hears of it at its next step. Rejects with a `CadreError` if it could not be started.
+   */
+  runCommand(command: ForkedCommand, options?: RunCommandOptions): Promise<ForkedCommandEnd>;
+  /**
+   * A copy of the conversation as it stands, under an id of its own, to be gone on with by `restoreSession`. What is at
+   * work stays here. Rejects with a `CadreError`: nothing is kept, or nothing was said yet.
+   */
+  branch(): Promise<{ readonly id: string }>;
   /** Stops the present run at once, makes everything durable and lets go of files. */
   close(): Promise<void>;
 }
+
+/** `forgotten`: started, and what it comes to is a prompt of its own in the queue. Default: `foreground`. */
+export type RunCommandOptions = Partial<Pick<ForkedCommandOptions, "mode" | "signal" | "onEvent">>;
 
 export interface TaskText {
   readonly text: string;
   readonly totalBytes: number;
   /** Its beginning is left out. */
   readonly truncated: boolean;
+}
+
+export interface CompactionResult {
+  readonly ok: boolean;
+  /** What stood before the model until then, as far as one can tell. */
+  readonly promptTokensBefore: number;
+  readonly problem?: string;
+  /** Of the summary. */
+  readonly usage: Usage;
+  readonly costUsd: number | undefined;
 }
 
 export interface RunResult {

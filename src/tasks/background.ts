@@ -47,6 +47,8 @@ export interface RunOutcome extends TaskOutcome {
 
 /** What is said of the end. */
 export interface Notice extends Pick<TaskEnd, "summary" | "result" | "usage" | "worktree"> {
+  /** Said instead of the notification, as a prompt that nobody sees. */
+  readonly prompt?: readonly Block[];
   /** Said beside the notification, by the runtime. */
   readonly more?: readonly Block[];
 }
@@ -198,17 +200,17 @@ export function createBackgroundTasks(options: BackgroundOptions): BackgroundTas
     task: Task,
     { uuid, notice, above }: { uuid: string; notice: Notice; above: readonly string[] },
   ): Promise<void> {
-    const { more = [], ...said } = notice;
+    const { more = [], prompt, ...said } = notice;
     const { id, toolUseId, outputFile, status } = task;
     if (status === "pending" || status === "running") return;
     const text = notificationOf({ taskId: id, toolUseId, outputFile, status, ...said });
     const target = options.receiver(above);
     const item: QueueItem = {
       uuid,
-      mode: "task-notification",
+      mode: prompt === undefined ? "task-notification" : "prompt",
       priority: "later",
       ...(target !== undefined && { target }),
-      content: [{ type: "text", text }, ...more],
+      content: [...(prompt ?? [{ type: "text", text } as const]), ...more],
     };
     await queue.add(item);
     await follow(item, above);

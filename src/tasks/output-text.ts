@@ -31,7 +31,7 @@ export function textOfEvent(event: LoopEvent): string {
     case "model-retry":
       return `(asks its model again in ${duration(event.delayMs)}: ${toOneLine(event.reason.trim(), maxLineChars)})\n`;
     case "compaction-end":
-      return "(its conversation was shortened)\n";
+      return event.problem === undefined ? "(its conversation was shortened)\n" : "";
     default:
       return "";
   }

@@ -6,10 +6,10 @@ import {
   type MockDialect,
   type MockMessage,
 } from "./mock-dialect.ts";
-import { blocksOf, createMockPromptCache, TooManyMarks, type WireRequest } from "./mock-prompt-cache.ts";
+import { blocksOf, createMockPromptCache, RefusedMarks, type WireRequest } from "./mock-prompt-cache.ts";
 
-export function createMessagesDialect(): MockDialect {
-  const cache = createMockPromptCache();
+export function createMessagesDialect(options: { now?: () => number } = {}): MockDialect {
+  const cache = createMockPromptCache(options);
   return {
     admit({ headers, body }) {
       if (!headers["x-api-key"] && !headers.authorization) return "no credentials";
@@ -19,7 +19,7 @@ export function createMessagesDialect(): MockDialect {
       try {
         return cache.account(body);
       } catch (error) {
-        if (error instanceof TooManyMarks) return error.message;
+        if (error instanceof RefusedMarks) return error.message;
         throw error;
       }
     },
@@ -60,12 +60,17 @@ function problemOf(body: WireRequest): string | undefined {
 }
 
 function eventsOf(message: MockMessage, { model, index, usage }: MessageContext): string[] {
+  const longWriteTokens = usage.longCacheWriteTokens ?? 0;
   const outputTokens = Math.ceil(JSON.stringify(message.blocks).length / 4);
   const calls = message.blocks.some((block) => block.type === "tool_use");
   const wireUsage = {
     input_tokens: usage.inputTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cacheReadTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens - longWriteTokens,
+      ephemeral_1h_input_tokens: longWriteTokens,
+    },
     output_tokens: 1,
   };
   const head = { id: `msg_${index}`, type: "message", role: "assistant", model, content: [] };

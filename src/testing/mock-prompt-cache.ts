@@ -1,6 +1,7 @@
 /**
- * The provider's prompt cache as documented: at most four marks, an exact prefix over tools, system prompt and
- * messages, a look back of 20 blocks from each mark, and a smallest prefix. Four characters count as a token.
+ * The provider's prompt cache as documented: at most four marks, those for an hour before those for five minutes, an
+ * exact prefix over tools, system prompt and messages, a look back of 20 blocks from each mark, and a smallest prefix.
+ * Where the documentation is silent, the answer that saves least is taken. Four characters count as a token.
  */
 import { createHash } from "node:crypto";
 
@@ -8,15 +9,20 @@ export interface MockUsage {
   readonly inputTokens: number;
   readonly cacheWriteTokens: number;
   readonly cacheReadTokens: number;
+  /** Of those written, the ones that are kept for an hour. */
+  readonly longCacheWriteTokens?: number;
 }
 
 export interface MockPromptCache {
-  /** Throws a `TooManyMarks`. What the request writes can be read by requests that begin after `commit`. */
+  /**
+   * As the request finds it when it comes. Throws a `RefusedMarks`. What it writes can be read by requests that come
+   * after `commit`, which belongs at the beginning of the answer.
+   */
   account(body: WireRequest): { usage: MockUsage; commit(): void };
 }
 
-export class TooManyMarks extends Error {
-  override readonly name = "TooManyMarks";
+export class RefusedMarks extends Error {
+  override readonly name = "RefusedMarks";
 }
 
 export type WireBlock = { type?: string; cache_control?: unknown } & Record<string, unknown>;
@@ -38,37 +44,60 @@ export interface WireRequest {
 const maxMarks = 4;
 const lookBackBlocks = 20;
 const smallestPrefixTokens = 1024;
+const fiveMinutesMs = 300_000;
+const hourMs = 3_600_000;
 
-export function createMockPromptCache(): MockPromptCache {
-  const written = new Set<string>();
+interface Entry {
+  readonly lifetimeMs: number;
+  expiresMs: number;
+}
+
+/** Without a clock nothing ever expires. */
+export function createMockPromptCache({ now = () => 0 }: { now?: () => number } = {}): MockPromptCache {
+  const entries = new Map<string, Entry>();
+  const isAlive = ({ hash }: Link) => (entries.get(hash)?.expiresMs ?? Number.NEGATIVE_INFINITY) > now();
 
   return {
     account(body) {
       const chain = chainOf(body);
-      const marks = chain.filter((link) => link.marked);
-      if (marks.length > maxMarks) throw new TooManyMarks(`A maximum of ${maxMarks} blocks may be marked.`);
-      const totalTokens = chain.at(-1)?.tokens ?? 0;
-
-      let readTokens = 0;
-      for (const mark of marks) {
-        const window = chain.slice(Math.max(0, mark.position - lookBackBlocks + 1), mark.position + 1);
-        const hit = window.findLast((link) => written.has(link.hash));
-        readTokens = Math.max(readTokens, hit?.tokens ?? 0);
-      }
-      const writable = marks.filter((mark) => mark.tokens >= smallestPrefixTokens);
-      const cachedTokens = Math.max(readTokens, writable.at(-1)?.tokens ?? 0);
+      const marks = marksIn(chain);
+      const hits = marks.flatMap((mark) => {
+        const from = Math.max(0, mark.position - lookBackBlocks + 1);
+        return chain.slice(from, mark.position + 1).findLast(isAlive) ?? [];
+      });
+      const readTokens = Math.max(0, ...hits.map(({ tokens }) => tokens));
+      const used = [...hits, ...marks.filter((mark) => mark.tokens <= readTokens && isAlive(mark))];
+      const written = marks.filter(({ tokens }) => tokens > readTokens && tokens >= smallestPrefixTokens);
+      const cachedTokens = written.at(-1)?.tokens ?? readTokens;
+      const longTokens = written.findLast(isLong)?.tokens ?? readTokens;
       return {
         usage: {
-          inputTokens: totalTokens - cachedTokens,
+          inputTokens: (chain.at(-1)?.tokens ?? 0) - cachedTokens,
           cacheWriteTokens: cachedTokens - readTokens,
           cacheReadTokens: readTokens,
+          longCacheWriteTokens: longTokens - readTokens,
         },
         commit() {
-          for (const mark of writable) written.add(mark.hash);
+          for (const { hash } of used) refresh(entries.get(hash));
+          for (const mark of written) write(mark);
         },
       };
     },
   };
+
+  /** Whatever is used lives on for as long as it was meant to when it was written, whoever uses it. */
+  function refresh(entry: Entry | undefined): void {
+    if (entry !== undefined) entry.expiresMs = now() + entry.lifetimeMs;
+  }
+
+  function write(mark: Mark): void {
+    const lifetimeMs = isLong(mark) ? hourMs : fiveMinutesMs;
+    const before = entries.get(mark.hash);
+    // Another that came at the same time may have written it, and for longer.
+    const isLonger = before !== undefined && isAlive(mark) && before.lifetimeMs > lifetimeMs;
+    if (isLonger) refresh(before);
+    else entries.set(mark.hash, { lifetimeMs, expiresMs: now() + lifetimeMs });
+  }
 }
 
 /** A block of the prompt, with the hash and the size of everything up to it. */
@@ -76,7 +105,22 @@ interface Link {
   readonly position: number;
   readonly hash: string;
   readonly tokens: number;
-  readonly marked: boolean;
+  readonly mark: unknown;
+}
+
+type Mark = Link & { readonly mark: object };
+
+function marksIn(chain: readonly Link[]): Mark[] {
+  const marks = chain.filter((link): link is Mark => typeof link.mark === "object" && link.mark !== null);
+  if (marks.length > maxMarks) throw new RefusedMarks(`A maximum of ${maxMarks} blocks may be marked.`);
+  const firstShort = marks.findIndex((mark) => !isLong(mark));
+  if (firstShort >= 0 && marks.slice(firstShort).some(isLong))
+    throw new RefusedMarks("A cache_control with ttl 1h must not come after one with ttl 5m.");
+  return marks;
+}
+
+function isLong({ mark }: Mark): boolean {
+  return "ttl" in mark && mark.ttl === "1h";
 }
 
 function chainOf(body: WireRequest): Link[] {
@@ -88,12 +132,7 @@ function chainOf(body: WireRequest): Link[] {
     const json = JSON.stringify(content);
     hash = hashOf(`${hash} ${level} ${json}`);
     chars += json.length;
-    chain.push({
-      position: chain.length,
-      hash,
-      tokens: Math.ceil(chars / 4),
-      marked: mark !== undefined && mark !== null,
-    });
+    chain.push({ position: chain.length, hash, tokens: Math.ceil(chars / 4), mark });
   };
   for (const tool of body.tools ?? []) add("tool", tool);
   for (const block of blocksOf(body.system ?? [])) add("system", block);

@@ -27,6 +27,8 @@ export interface CacheStats {
   readonly inputTokens: number;
   readonly cacheWriteTokens: number;
   readonly cacheReadTokens: number;
+  /** Of those written, the ones that are kept for an hour. */
+  readonly longCacheWriteTokens: number;
 }
 
 export interface MockProvider {
@@ -34,6 +36,8 @@ export interface MockProvider {
   readonly requests: readonly MockRequest[];
   /** Summed over the requests that were answered with a message. */
   cacheStats(): CacheStats;
+  /** Of one of `requests`; undefined if it was not answered with a message. */
+  usageOf(request: MockRequest): MockUsage | undefined;
   /** Connections that were opened so far. */
   connectionCount(): number;
   close(): Promise<void>;
@@ -42,13 +46,22 @@ export interface MockProvider {
 export async function startMockProvider(options: {
   /** What it speaks: the Messages API (the default) or chat completions. */
   dialect?: "anthropic" | "openai";
+  /** The time by which what it caches expires; absent: never. */
+  now?: () => number;
   answer: (request: MockRequest, index: number) => MockAnswer | Promise<MockAnswer>;
 }): Promise<MockProvider> {
   const requests: MockRequest[] = [];
-  const dialect = options.dialect === "openai" ? createChatDialect() : createMessagesDialect();
+  const dialect = options.dialect === "openai" ? createChatDialect() : createMessagesDialect(options);
   const refusal = (status: number, message: string) => ({ status, body: dialect.refusalOf(status, message) });
-  let stats: CacheStats = { requests: 0, inputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0 };
+  let stats: CacheStats = {
+    requests: 0,
+    inputTokens: 0,
+    cacheWriteTokens: 0,
+    cacheReadTokens: 0,
+    longCacheWriteTokens: 0,
+  };
   let connections = 0;
+  const usages = new WeakMap<MockRequest, MockUsage>();
 
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const raw = await readAll(incoming);
@@ -56,11 +69,13 @@ export async function startMockProvider(options: {
     if (typeof body === "string") return sendJson(outgoing, refusal(400, body));
     const request = { raw, body, headers: incoming.headers, path: incoming.url ?? "" };
     const index = requests.push(request) - 1;
+    // A request finds what was in the cache when it came, not what others wrote while it waited for its answer.
+    const accounted = dialect.admit(request);
     const answer = await options.answer(request, index);
     if (isMessage(answer)) {
-      const accounted = dialect.admit(request);
       if (typeof accounted === "string") return sendJson(outgoing, refusal(400, accounted));
       stats = add(stats, accounted.usage);
+      usages.set(request, accounted.usage);
       accounted.commit();
       const message = "blocks" in answer ? answer : { blocks: answer };
       const context = { model: body.model ?? "mock", index, usage: accounted.usage };
@@ -95,6 +110,7 @@ export async function startMockProvider(options: {
     url: `http://127.0.0.1:${port}`,
     requests,
     cacheStats: () => stats,
+    usageOf: (request) => usages.get(request),
     connectionCount: () => connections,
     close: () =>
       new Promise((resolve) => {
@@ -141,6 +157,7 @@ function add(stats: CacheStats, usage: MockUsage): CacheStats {
     inputTokens: stats.inputTokens + usage.inputTokens,
     cacheWriteTokens: stats.cacheWriteTokens + usage.cacheWriteTokens,
     cacheReadTokens: stats.cacheReadTokens + usage.cacheReadTokens,
+    longCacheWriteTokens: stats.longCacheWriteTokens + (usage.longCacheWriteTokens ?? 0),
   };
 }
 

@@ -16,6 +16,10 @@ export function sitDown(
     columns?: number;
     open?: () => never;
     messages?: Message[];
+    /** What is open besides what every session has; `resumed`: it was gone to by its id. */
+    session?: (resumed: string | undefined) => Partial<ScriptedSession>;
+    /** Another session can be gone to. */
+    canGoOn?: boolean;
     /** Something waits from an earlier life of the session. */
     waiting?: boolean;
   } = {},
@@ -31,20 +35,24 @@ export function sitDown(
   });
   let session: ScriptedSession | undefined;
   const interruption = new AbortController();
+  const open = async (surface: Surface, resumed?: string) => {
+    options.open?.();
+    const made: ScriptedSession = createScriptedSession(
+      script(surface, () => made),
+      {
+        transcriptPath: "/home/me/t.jsonl",
+        ...(resumed !== undefined && { id: resumed }),
+        ...(options.messages && { messages: options.messages }),
+      },
+    );
+    const current: ScriptedSession = Object.assign(made, options.session?.(resumed));
+    if (options.waiting === true) current.wake();
+    session = current;
+    return current;
+  };
   const exit = runPlain({
-    open: async (surface) => {
-      options.open?.();
-      const current: ScriptedSession = createScriptedSession(
-        script(surface, () => current),
-        {
-          transcriptPath: "/home/me/t.jsonl",
-          ...(options.messages && { messages: options.messages }),
-        },
-      );
-      if (options.waiting === true) current.wake();
-      session = current;
-      return current;
-    },
+    open: (surface) => open(surface),
+    ...(options.canGoOn && { openOther: open }),
     firstPrompt: options.firstPrompt,
     input,
     output,

@@ -139,9 +139,21 @@ export function createScriptedSession(
       running = undefined;
       return { ...goodResult, ...changes };
     },
+    async compact() {
+      return { ok: true, promptTokensBefore: 0, usage: noUsage, costUsd: 0 };
+    },
     async enqueue(text) {
       enqueued.push(text);
       waiting++;
+    },
+    async runCommand({ name }) {
+      return { status: "completed", agentId: "a1", text: `what /${name} came to` };
+    },
+    askAside: async (question) => `an answer to: ${question}`,
+    watchAgents: () => () => {},
+    serviceCosts: [],
+    async branch() {
+      return { id: "22222222-2222-4222-8222-222222222222" };
     },
     interrupt: () => running?.abort(),
     setPermissionMode(next) {

@@ -5,6 +5,8 @@ export interface FileReads {
   hashOf(path: string): string | undefined;
   /** Most recent last. */
   paths(): string[];
+  /** Nothing of what was seen is before the agent any longer. */
+  forget(): void;
   /** For forks, which know what their parent has read. */
   copy(): FileReads;
 }
@@ -31,6 +33,10 @@ class HashedReads implements FileReads {
 
   paths(): string[] {
     return [...(this.#hashes?.keys() ?? [])];
+  }
+
+  forget(): void {
+    this.#hashes = undefined;
   }
 
   copy(): FileReads {

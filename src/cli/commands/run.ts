@@ -89,6 +89,7 @@ async function converse(start: Start, opener: Opener, firstPrompt: string): Prom
   const { runPlain } = await import("../../surfaces/plain/run-plain.ts");
   return await runPlain({
     open: (surface) => opener.open({}, surface),
+    openOther: (surface, sessionId) => opener.open({}, surface, sessionId),
     firstPrompt: firstPrompt === "" ? undefined : firstPrompt,
     input: process.stdin,
     output: process.stdout,
@@ -125,7 +126,8 @@ function patienceOf({ values, world }: Start, opener: Opener): Patience {
 }
 
 interface Opener {
-  open(choices: SessionChoices, surface?: Surface): Promise<Session>;
+  /** `otherId`: of a session to go on with, whatever was asked for at the start. */
+  open(choices: SessionChoices, surface?: Surface, otherId?: string): Promise<Session>;
   readonly model: Model | undefined;
   readonly timeLimit: TimeLimit | undefined;
   /** When the session is closed: old ones may go. */
@@ -151,7 +153,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
       const { cleanUpSessions } = await import("../../runtime/clean-up-sessions.ts");
       await cleanUpSessions(due);
     },
-    async open(choices, surface) {
+    async open(choices, surface, otherId) {
       const loaded = await loadSettings({ world, cwd: request.startFolder, flag: values.settings });
       for (const warning of loaded.warnings) await io.stderr.write(`cadre: warning: ${warning}\n`);
       const { settings } = loaded;
@@ -162,7 +164,8 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
       const minutes = values["max-minutes"] ?? settings.budgets?.session?.minutes;
       if (minutes !== undefined)
         timeLimit = { minutes, endsAtMs: world.clock.monotonicMs() + minutes * 60_000 };
-      const restored = await restore({ world, request });
+      const resumed = otherId === undefined ? request.resumed : { id: otherId, fork: false };
+      const restored = await restore({ world, request: { ...request, resumed } });
       for (const note of restored?.notes ?? []) await io.stderr.write(`cadre: ${note}\n`);
       const session = await createOrLetGo(restored, {
         world,

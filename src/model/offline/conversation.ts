@@ -39,6 +39,12 @@ export function readExchanges(messages: readonly Message[]): Exchange[] {
   return exchanges;
 }
 
+/** What a person, or whoever started the agent, says in this message. */
+export function ownWordsOf({ role, synthetic, content }: Message): string[] {
+  if (role !== "user" || synthetic === true) return [];
+  return content.flatMap((block) => (block.type === "text" ? ownWordsIn(block.text) : []));
+}
+
 function toExchange(users: readonly Message[], assistants: readonly Message[]): Exchange {
   const texts: string[] = [];
   const prompts: string[] = [];

@@ -22,6 +22,8 @@ import { runTests } from "./playbooks/run-tests.ts";
 import { createSeveralRequests } from "./playbooks/several-requests.ts";
 import { stopTask } from "./playbooks/stop-task.ts";
 import { tellAgent } from "./playbooks/tell-agent.ts";
+import { answerService } from "./service-requests.ts";
+import { summarizeIfAsked } from "./summarize.ts";
 
 /** The narrower a playbook's wording, the earlier it is asked. */
 const withoutAgents: readonly Playbook[] = [
@@ -60,5 +62,6 @@ export function createOfflineModel(): Model {
     playbooks: everydayPlaybooks,
     lost: lostAnswer,
     told: tellNews,
+    instead: (messages) => summarizeIfAsked(messages) ?? answerService(messages),
   });
 }

@@ -1,5 +1,6 @@
 import { throwIfCancelled } from "../../base/cancellation.ts";
 import { isCancelled, messageOf } from "../../base/errors.ts";
+import type { Message } from "../../contracts/message.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { ModelError } from "../model-error.ts";
 import { readExchanges } from "./conversation.ts";
@@ -16,6 +17,8 @@ export interface PlaybookModelOptions {
   readonly lost: () => Step;
   /** What to say to words of the runtime: at once when nothing is under way, else after the answer. */
   readonly told?: (texts: readonly string[]) => Step | undefined;
+  /** What to say instead, whatever the conversation is about. */
+  readonly instead?: (messages: readonly Message[]) => Step | undefined;
   readonly contextWindow?: number;
 }
 
@@ -41,6 +44,8 @@ export function createPlaybookModel(options: PlaybookModelOptions): Model {
 function planStep(options: PlaybookModelOptions, request: ModelRequest): Step {
   const toolNames = new Set(request.tools.map((tool) => tool.name));
   try {
+    const instead = options.instead?.(request.messages);
+    if (instead !== undefined) return instead;
     return nextStep({
       exchanges: readExchanges(request.messages),
       offers: (name) => toolNames.has(name),

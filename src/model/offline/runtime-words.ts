@@ -48,6 +48,11 @@ export function readReminders(text: string): string[] {
   return insidesOf(text, "system-reminder").map(({ inside }) => unescaped(inside.trim()));
 }
 
+/** What was said before, when the conversation was shortened. */
+export function readSummaries(text: string): string[] {
+  return insidesOf(text, "conversation-summary").map(({ inside }) => unescaped(inside.trim()));
+}
+
 function insidesOf(text: string, tag: string): { attributes: string; inside: string }[] {
   const pattern = new RegExp(`<${tag}\\b([^>]*)>([\\s\\S]*?)</${tag}\\s*>`, "gi");
   return [...text.matchAll(pattern)].map(([, attributes = "", inside = ""]) => ({ attributes, inside }));

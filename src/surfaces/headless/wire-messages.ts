@@ -48,9 +48,16 @@ export function wireMessagesOf(event: LoopEvent, context: WireContext): WireMess
     case "compaction-end":
       return [
         systemMessage(context, "status", { status: null }),
-        systemMessage(context, "compact_boundary", {
-          compact_metadata: { trigger: "auto", pre_tokens: event.promptTokensBefore },
-        }),
+        ...(event.problem === undefined
+          ? [
+              systemMessage(context, "compact_boundary", {
+                compact_metadata: {
+                  trigger: event.trigger === "manual" ? "manual" : "auto",
+                  pre_tokens: event.promptTokensBefore,
+                },
+              }),
+            ]
+          : []),
       ];
     case "message-append":
       // The prompt is the caller's own; what the tools said is news.

@@ -108,7 +108,11 @@ function linesAt(event: LoopEvent, denied: Set<string>, layout: Layout): string[
     case "response-discard":
       return [`${remark}(what was said last does not count: ${event.reason})`];
     case "compaction-start":
-      return [`${remark}(the conversation is long: summarising it)`];
+      return [`${remark}(${event.trigger === "manual" ? "" : "the conversation is long: "}summarising it)`];
+    case "compaction-end":
+      // Whoever asked for it is answered.
+      if (event.problem === undefined || event.trigger === "manual") return [];
+      return [`${remark}(it stays as it was: ${cut(oneLine(event.problem), room)})`];
     default:
       return [];
   }

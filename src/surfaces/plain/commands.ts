@@ -3,14 +3,18 @@ import type { Task } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
 import { isAtWork } from "../headless/watch-tasks.ts";
 import { counted } from "./describe-call.ts";
-import { describeTotals } from "./session-totals.ts";
+import { describeCost } from "./session-totals.ts";
 import { taskListLines } from "./task-lines.ts";
 
 const help = `Type what you want done, and Enter. A line that ends in \\ goes on in the next.
   /tasks       what goes on and what has ended, with ids
   /stop ID     stop a task; /stop all stops everything in the background
   /background  send what the run waits for to the background (also Ctrl+B)
-  /cost        tokens and cost so far
+  /fork        branch the conversation: a copy to go on with elsewhere; /fork --go
+               goes on in the copy here
+  /compact     replace the conversation by a summary; what you add says what matters
+  /btw         ask something beside the conversation, also during a run
+  /cost        tokens and cost so far, and what the prompt cache saved
   /model       the model in use
   /help        this text
   /exit        leave (also Ctrl+D)
@@ -33,7 +37,7 @@ export function answerCommand(
   if (session === undefined) return "Nothing yet.";
   switch (command) {
     case "/cost":
-      return describeTotals(session.totals);
+      return describeCost(session.totals);
     case "/tasks":
       return listTasks(session.tasks.list(), now);
     case "/stop":

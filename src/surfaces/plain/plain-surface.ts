@@ -6,7 +6,7 @@ import type { PlainConsole } from "./console.ts";
 import { permissionQuestion, readPermissionAnswer } from "./permission-question.ts";
 import { questionText, readChoice } from "./user-question.ts";
 
-export function createPlainSurface(console: PlainConsole): Required<Surface> {
+export function createPlainSurface(console: PlainConsole): Required<Omit<Surface, "onSuggestion">> {
   return {
     async askQuestions(questions, signal) {
       const answers: [string, string | string[]][] = [];

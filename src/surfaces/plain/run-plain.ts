@@ -20,10 +20,20 @@ import { counted } from "./describe-call.ts";
 import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 import { describeResumed } from "./resumed-conversation.ts";
+import {
+  askBeside,
+  branchConversation,
+  compactConversation,
+  isForIdle,
+  type SessionCommand,
+  sessionCommandIn,
+} from "./session-commands.ts";
 import { describeTotals } from "./session-totals.ts";
 
 export interface PlainOptions {
   readonly open: (surface: Surface) => Promise<Session>;
+  /** Opens another one, to go on in it. Absent: that is not possible here. */
+  readonly openOther?: (surface: Surface, sessionId: string) => Promise<Session>;
   readonly firstPrompt: string | undefined;
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -45,6 +55,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   let session: Session | undefined;
   let renderer: Renderer | undefined;
   let stopAnswering = () => {};
+  const gone = new AbortController();
   /** Whether to leave is being asked. */
   let asking: AbortController | undefined;
 
@@ -54,6 +65,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     if (leaving) close()?.catch(() => {});
     leaving = true;
     asking?.abort();
+    gone.abort();
     if (running) session?.interrupt();
     typed.close();
   };
@@ -91,6 +103,8 @@ export async function runPlain(options: PlainOptions): Promise<number> {
         interrupts = 0;
         const command = text.trim();
         if (command === "/exit" || command === "/quit") return void leaveIfMeant();
+        const about = sessionCommandIn(command);
+        if (about !== undefined) return takeSessionCommand(about, command);
         const answer = answerCommand(command, { session, now: options.clock.now() });
         if (answer !== undefined) showAnswer(answer);
         else if (!running) typed.push(text);
@@ -130,13 +144,62 @@ export async function runPlain(options: PlainOptions): Promise<number> {
     console.line(answer);
     if (!running) console.prompt();
   };
+  const takeSessionCommand = (about: SessionCommand | string, command: string) => {
+    if (typeof about === "string") showAnswer(about);
+    else if (session === undefined) showAnswer("Nothing yet.");
+    else if (about.name === "btw")
+      void askBeside(session, about.question, gone.signal).then((answer) => {
+        if (!leaving) showAnswer(answer);
+      });
+    else if (!isForIdle(about)) void branchConversation(session).then(showAnswer);
+    else if (running) showAnswer(`(a run goes on: /${about.name} has to wait for its end)`);
+    else typed.push(command);
+  };
+  const surface = createPlainSurface(console);
+  /** From now on this is the conversation. */
+  const sitDown = (next: Session): Renderer => {
+    session = next;
+    stopAnswering();
+    stopAnswering = answerPermissions({ console, permissions: next.permissions, labels });
+    renderer?.leave();
+    renderer = createRenderer({
+      session: next,
+      console,
+      labels,
+      clock: options.clock,
+      isRunning: () => running,
+    });
+    void next.listen();
+    return renderer;
+  };
+  /** Both are open for a moment: should the copy not open, nothing is lost. */
+  const goOnInCopy = async (current: Session): Promise<void> => {
+    const left = tasksAtWork(current).length;
+    if (options.openOther === undefined) return console.line(await branchConversation(current));
+    if (left > 0)
+      return console.line(
+        `(${counted(left, "task")} would have to stop here: /fork makes a copy to go on with from another terminal)`,
+      );
+    try {
+      const { id } = await current.branch();
+      sitDown(await options.openOther(surface, id));
+      console.line(`You are in the copy now. To go on in the other one: cadre --resume ${current.id}`);
+    } catch (error) {
+      return console.line(`cadre: you stay where you are: ${messageOf(error)}`);
+    }
+    await current.close();
+  };
+  const actIdle = async (about: SessionCommand, current: Session, shown: Renderer): Promise<void> => {
+    if (about.name === "fork") return await goOnInCopy(current);
+    if (about.name !== "compact") return;
+    console.line(await compactConversation(current, about.instructions, shown.show));
+    await shown.endRun();
+  };
 
   try {
     options.interruption.signal.addEventListener("abort", leave, { once: true });
-    session = await options.open(createPlainSurface(console));
-    stopAnswering = answerPermissions({ console, permissions: session.permissions, labels });
-    renderer = createRenderer({ session, console, labels, clock: options.clock, isRunning: () => running });
-    void session.listen();
+    session = await options.open(surface);
+    renderer = sitDown(session);
     console.line(
       `Cadre ${options.version}, ${session.modelId}, in ${session.cwd}. /help shows the commands.`,
     );
@@ -164,12 +227,14 @@ export async function runPlain(options: PlainOptions): Promise<number> {
       startsItself = false;
       await renderer.startRun();
       console.endLine();
-      await runOne({ session, text: step.type === "item" ? step.item : undefined, console, renderer }).then(
-        () => {
-          startsItself = true;
-        },
-        showFailure,
-      );
+      const text = step.type === "item" ? step.item : undefined;
+      const about = text === undefined ? undefined : sessionCommandIn(text);
+      await (typeof about === "object"
+        ? actIdle(about, session, renderer)
+        : runOne({ session, text, console, renderer })
+      ).then(() => {
+        startsItself = true;
+      }, showFailure);
       running = false;
       interrupts = 0;
       console.prompt();
