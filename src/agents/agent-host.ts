@@ -45,7 +45,7 @@ export interface AgentHost {
   readonly live: LiveAgents;
   readonly slots: AgentSlots;
   /** This agent has ended while something waited for it in the queue. Never rejects. */
-  readonly handOver: (context: AgentContext) => Promise<void>;
+  readonly handOver: (ended: EndedAgent) => Promise<void>;
   /** Undefined: nothing is kept, and nothing can be resumed. */
   readonly transcripts: AgentTranscripts | undefined;
   readonly folders: { readonly results: string; readonly scratch: string };
@@ -56,6 +56,11 @@ export interface AgentHost {
   readonly servers?: ServerPort;
   /** Something went wrong that nobody waits for. */
   readonly onProblem?: (message: string) => void;
+}
+
+export interface EndedAgent {
+  readonly context: AgentContext;
+  readonly wasStopped: boolean;
 }
 
 /** What agents need that go on when nobody waits for them. */

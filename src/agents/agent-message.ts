@@ -15,18 +15,10 @@ export function agentMessageBlock({ from, id, text }: AgentMessage): TextBlock {
   const attributes = [attribute("from", from), ...(id === undefined ? [] : [attribute("id", id)])];
   return {
     type: "text",
-    text: `<agent-message ${attributes.join(" ")}>\n${escapeBrackets(escapeText(text))}\n</agent-message>`,
+    text: `<agent-message ${attributes.join(" ")}>\n${escapeText(text)}\n</agent-message>`,
   };
 }
 
 function attribute(name: string, value: string): string {
-  return `${name}="${escapeBrackets(escapeAttribute(value))}"`;
-}
-
-/** Those of other widths read the same. */
-function escapeBrackets(text: string): string {
-  return text.replace(
-    /[\uFF1C\uFE64\uFF1E\uFE65]/g,
-    (bracket) => `&#x${bracket.charCodeAt(0).toString(16).toUpperCase()};`,
-  );
+  return `${name}="${escapeAttribute(value)}"`;
 }

@@ -100,8 +100,10 @@ export class AgentRun extends Watched implements StartingRun {
         "There are no tasks in the background in this session (setting: backgroundTasks).",
       );
     const task = await background.tasks.adopt(started.task);
-    // What it did so far; from here on every event adds to it.
-    task.write(textOfMessages(started.context.history.messages));
+    // What it did so far, unless that stands there already; from here on every event adds to it.
+    const { messages } = started.context.history;
+    const known = task.goesOn ? (started.request.earlier?.messages.length ?? 0) : 0;
+    task.write(textOfMessages(messages.slice(known)));
     this.#background = task;
     started.context.cancellation.moveBelow(background.scope);
     const output = launchedAgent(this.#host, started, task.outputFile);
@@ -199,7 +201,8 @@ export class AgentRun extends Watched implements StartingRun {
     await loop.transcript.close().catch(() => {});
     slot.free();
     this.#host.live.leave(agentId);
-    if (this.#host.queue.waiting(agentId) > 0) await this.#host.handOver(context);
+    if (this.#host.queue.waiting(agentId) > 0)
+      await this.#host.handOver({ context, wasStopped: this.#status === "killed" });
   }
 
   get #now(): { started: StartedAgent; recorder: RunRecorder } {

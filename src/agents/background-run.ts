@@ -38,16 +38,22 @@ export function endInBackground(
   );
 }
 
-/** What it said stands, whatever came after it; why it is not its own last word stands before that (TA-8). */
-function noticeOf({ agentId, request }: StartedAgent, ended: EndedRun): Notice {
+/** What it said stands, whatever came after it; what else there is to know of it stands before that (TA-8). */
+function noticeOf({ agentId, request, warnings }: StartedAgent, ended: EndedRun): Notice {
   const { status, text, note, totalTokens, toolUses, durationMs, receipt } = ended;
   const words = { completed: "completed", failed: "failed", killed: "was stopped" } as const;
   const block = receipt && receiptBlock(receipt, agentId);
   return {
     summary: `Agent "${request.description}" ${words[status]}`,
-    result: [note, text].filter((part) => part !== undefined && part !== "").join("\n\n"),
+    result: [note, remarkOn([...(request.earlier?.notes ?? []), ...warnings]), text]
+      .filter((part) => part !== undefined && part !== "")
+      .join("\n\n"),
     usage: { totalTokens, toolUses, durationMs },
     ...(request.tellEnd && { prompt: request.tellEnd(ended) }),
     ...(block && { more: [block] }),
   };
+}
+
+function remarkOn(remarks: readonly string[]): string | undefined {
+  return remarks.length === 0 ? undefined : `(${remarks.join("; ")})`;
 }

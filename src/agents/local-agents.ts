@@ -41,7 +41,7 @@ export function createLocalAgents(ports: LocalAgentPorts): AddressResolver {
     if (agentId === undefined) return { status: "delivered", to };
     if (ports.isAlive(agentId)) return { status: "delivered", to, agentId };
     try {
-      const { outputFile, description } = await ports.wake(agentId);
+      const { outputFile, description } = await ports.wake(agentId, message);
       const tellsSender = ports.tasks.get(agentId)?.parentAgentId === message.sender.agentId;
       return { status: "started", to, agentId, outputFile, description, tellsSender };
     } catch (error) {

@@ -99,7 +99,7 @@ function register(
       isBackgrounded: false,
       agent: {
         agentType: start.definition.agentType,
-        ...(name !== undefined && { name: host.names.nameOf(agentId) ?? name }),
+        ...nameOf(host, agentId),
         prompt: start.prompt,
         depth: parent.depth + 1,
         progress: nothingDone,
@@ -115,6 +115,12 @@ function register(
     if (!task.task.isBackgrounded) host.tasks.remove(agentId);
   });
   return task;
+}
+
+/** As it was written at its start, also when it goes on. */
+function nameOf({ names }: AgentHost, agentId: string): { name?: string } {
+  const name = names.nameOf(agentId);
+  return name === undefined ? {} : { name };
 }
 
 /** From its registration on, before it runs: two calls of one message may want the same name. */

@@ -4,6 +4,7 @@ import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { AgentMeta } from "../transcript/agent-meta.ts";
 import type { ReopenedTranscript } from "../transcript/agent-transcripts.ts";
+import type { PrefixRecord } from "../transcript/record.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { folderBefore } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
@@ -48,7 +49,7 @@ async function prepareToGoOn(
   const { definition, notes } =
     meta.agentType === forkType
       ? { definition: forkDefinition, notes: [] }
-      : await definitionNow(meta.agentType, host, parent);
+      : await definitionNow({ agentType: meta.agentType, tools: loaded.prefix?.tools }, host, parent);
   await requireServers(definition, host, scope);
   const { folder } = parent.agent;
   const cwd = await folderBefore(meta.cwd, folder, host.world);
@@ -60,7 +61,7 @@ async function prepareToGoOn(
 
 /** Looked up again; a denied one is refused, one that is gone is replaced. */
 async function definitionNow(
-  agentType: string,
+  { agentType, tools }: { agentType: string; tools: PrefixRecord["tools"] | undefined },
   host: AgentHost,
   { agent }: AgentContext,
 ): Promise<{ definition: AgentDefinition; notes: string[] }> {
@@ -71,7 +72,8 @@ async function definitionNow(
   }
   const definition = await findDefinition(defaultAgentType, host, agent.permissions);
   return {
-    definition,
+    // It gets no tool that it had not before.
+    definition: tools === undefined ? definition : { ...definition, tools: tools.map(({ name }) => name) },
     notes: [`its definition "${agentType}" is gone; it went on as ${definition.agentType}`],
   };
 }

@@ -20,7 +20,15 @@ export interface SendMessagePorts extends LocalAgentPorts {
 }
 
 const to = z.string().trim().min(1).describe('The name or the id of an agent; "main" for the main agent.');
-const text = z.string().regex(/\S/, "the message is empty").describe("What you say to it.");
+const mostChars = 100_000;
+const text = z
+  .string()
+  .max(
+    mostChars,
+    `the message is longer than ${mostChars} characters: write it into a file, and send the path`,
+  )
+  .regex(/\S/, "the message is empty")
+  .describe("What you say to it.");
 const summary = z
   .string()
   .optional()

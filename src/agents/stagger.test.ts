@@ -41,7 +41,8 @@ function setUp() {
       });
     });
   const stagger = createStagger({ clock, run });
-  const start = (name: string, more: StartOptions = {}) => {
+  const ends = new Map<string, Promise<LoopEnd>>();
+  const start = (name: string, more: StartOptions = {}): void => {
     const { prefix = long, kind = "agent", model = "mock" } = more;
     const loop = {
       agent: { agentId: name, source: { kind } },
@@ -53,7 +54,7 @@ function setUp() {
     } as unknown as LoopOptions;
     const end = stagger(loop);
     end.catch(() => {});
-    return end;
+    ends.set(name, end);
   };
   const agent = (name: string): Running => {
     const one = running.get(name);
@@ -65,7 +66,7 @@ function setUp() {
     await clock.advance(0);
     return [...running.keys()];
   };
-  return { clock, start, agent, names, heard };
+  return { clock, start, ends, agent, names, heard };
 }
 
 interface StartOptions {
@@ -147,12 +148,12 @@ describe("nobody is held up for ever", () => {
   });
 
   it("by one that fails: the next tries, and all of them together wait no longer than for one", async () => {
-    const { clock, start, agent, names } = setUp();
-    const first = start("a");
+    const { clock, start, ends, agent, names } = setUp();
+    start("a");
     for (const name of ["b", "c", "d"]) start(name);
     await clock.advance(5_000);
     agent("a").fail(new Error("refused"));
-    await expect(first).rejects.toThrow("refused");
+    await expect(ends.get("a")).rejects.toThrow("refused");
     expect(await names()).toEqual(["a", "b"]);
     await clock.advance(9_999);
     expect(await names()).toEqual(["a", "b"]);

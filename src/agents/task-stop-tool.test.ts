@@ -34,7 +34,7 @@ describe("TaskStop", () => {
     start({ id: "b4" }, { status: "killed" });
     expect(await scene.call(tool, { task_id: "a1" })).toBe("Stopped: a1 (Find it).");
     expect(tasks.list().map(({ status }) => status)).toEqual(["killed", "killed", "killed", "running"]);
-    expect(tasks.get("a1")?.error).toBe("it was stopped by TaskStop");
+    expect(tasks.get("a1")?.error).toBe("TaskStop was called");
   });
 
   it("takes shell_id for task_id and KillShell for its name, which the model is not shown", async () => {

@@ -58,7 +58,7 @@ async function stop(
   if (hasEnded(task)) throw fail(`The task ${id} is not running: it is ${task.status}`, "task-ended", ports);
   // Waited for from before: it may end, and be forgotten, within the next line.
   const ending = waits.wait({ taskId: id, waiter: agent.agentId, timeoutMs: patienceMs, scope });
-  tasks.stop(id, "it was stopped by TaskStop");
+  tasks.stop(id, "TaskStop was called");
   const ended = await ending;
   const { description, status } = ended ?? tasks.get(id) ?? task;
   return { taskId: id, description, status };

@@ -1,10 +1,11 @@
 /** Starting an agent that has ended once more, because something waits for it (TA-16). */
+import { throwIfCancelled } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
 import { escapeText } from "../base/markup.ts";
 import { ToolFailure } from "../tools/tool.ts";
 import type { AgentMeta } from "../transcript/agent-meta.ts";
 import { type AgentContext, livingAbove } from "./agent-context.ts";
-import type { AgentHost } from "./agent-host.ts";
+import type { AgentHost, EndedAgent } from "./agent-host.ts";
 import type { Spawn } from "./spawn.ts";
 
 export interface WokenAgent {
@@ -41,8 +42,9 @@ async function wake(
     throw new ToolFailure(
       "An agent that has ended cannot be started again: tasks in the background are off.",
     );
-  const { loadEarlierRun } = await import("./resume-agent.ts");
   const { scope } = background;
+  throwIfCancelled(scope);
+  const { loadEarlierRun } = await import("./resume-agent.ts");
   const begin = await loadEarlierRun(agentId, { host, parentOf: (meta) => parentNow(meta, host), scope });
   await new Promise<void>((resolve, reject) => {
     const early = { answer: () => resolve() };
@@ -66,8 +68,15 @@ function parentNow({ parentAgentId, depth }: AgentMeta, { live }: AgentHost): Ag
   return parent.depth === depth - 1 ? parent : { ...parent, depth: depth - 1 };
 }
 
-/** An agent has ended, and something came too late for it: notifications go further up, a message starts it again. */
-export async function handOver(context: AgentContext, host: AgentHost, wake: Wake): Promise<void> {
+/**
+ * An agent has ended, and something came too late for it: notifications go further up, a message starts it again. One
+ * that was stopped stays so: whoever stopped it did not want it to go on.
+ */
+export async function handOver(
+  { context, wasStopped }: EndedAgent,
+  host: AgentHost,
+  wake: Wake,
+): Promise<void> {
   const { queue } = host;
   const { agentId } = context.agent;
   if (agentId === undefined) return;
@@ -75,7 +84,10 @@ export async function handOver(context: AgentContext, host: AgentHost, wake: Wak
   for (const item of [...queue.list(agentId)])
     if (item.mode === "task-notification") await queue.readdress(item, above?.agent.agentId);
   if (queue.waiting(agentId) === 0 || host.live.of(agentId) !== undefined) return;
+  // With the session everything ends. What waits is in its transcript.
+  if (host.background?.scope.cancelled) return;
   try {
+    if (wasStopped) throw new ToolFailure("It was stopped.");
     await wake(agentId);
   } catch (error) {
     await tellUnreachable(agentId, host, messageOf(error));

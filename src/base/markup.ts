@@ -11,14 +11,18 @@ export const runtimeTags = [
   "current-plan",
 ] as const;
 
-/** For text between tags. */
+/** For text between tags. Brackets of other widths read the same, and so go the same way. */
 export function escapeText(text: string): string {
-  return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  return text.replace(/[&<>\uFF1C\uFE64\uFF1E\uFE65]/g, entityOf);
 }
 
 /** For an attribute's value in double or single quotes; line breaks survive as references. */
 export function escapeAttribute(text: string): string {
-  return text.replace(/[&<>"'\n\r\t]/g, (character) => entities[character] ?? character);
+  return text.replace(/[&<>"'\n\r\t\uFF1C\uFE64\uFF1E\uFE65]/g, entityOf);
+}
+
+function entityOf(character: string): string {
+  return entities[character] ?? `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
 }
 
 const entities: Readonly<Record<string, string>> = {

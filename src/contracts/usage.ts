@@ -19,14 +19,14 @@ export const noUsage: Usage = Object.freeze({
 });
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  const longCacheWriteTokens = (a.longCacheWriteTokens ?? 0) + (b.longCacheWriteTokens ?? 0);
-  return {
+  const sum: Usage = {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    ...(longCacheWriteTokens > 0 && { longCacheWriteTokens }),
   };
+  const longCacheWriteTokens = (a.longCacheWriteTokens ?? 0) + (b.longCacheWriteTokens ?? 0);
+  return longCacheWriteTokens > 0 ? { ...sum, longCacheWriteTokens } : sum;
 }
 
 /** What the model had before it when it answered: the whole prompt, cached or not. */

@@ -178,15 +178,15 @@ function fits(delta: BlockDelta, blockType: StreamedBlock["type"]): boolean {
 /** The counts of `message_delta` are totals: they replace those of `message_start`. */
 function mergeUsage(usage: Usage, update: unknown): Usage {
   if (!isFields(update)) return usage;
-  const written = isFields(update.cache_creation) ? update.cache_creation : {};
-  const longCacheWriteTokens = countOr(written.ephemeral_1h_input_tokens, usage.longCacheWriteTokens ?? 0);
-  return {
+  const merged: Usage = {
     inputTokens: countOr(update.input_tokens, usage.inputTokens),
     outputTokens: countOr(update.output_tokens, usage.outputTokens),
     cacheWriteTokens: countOr(update.cache_creation_input_tokens, usage.cacheWriteTokens),
     cacheReadTokens: countOr(update.cache_read_input_tokens, usage.cacheReadTokens),
-    ...(longCacheWriteTokens > 0 && { longCacheWriteTokens }),
   };
+  const written = isFields(update.cache_creation) ? update.cache_creation : {};
+  const longCacheWriteTokens = countOr(written.ephemeral_1h_input_tokens, usage.longCacheWriteTokens ?? 0);
+  return longCacheWriteTokens > 0 ? { ...merged, longCacheWriteTokens } : merged;
 }
 
 function toStopReason(reason: unknown, calledTool: boolean): StopReasonOfModel {

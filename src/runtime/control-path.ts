@@ -7,15 +7,28 @@ import type { World } from "../base/world.ts";
 /** Systems take about this many bytes for the path of a socket. */
 const mostBytes = 100;
 
+/** Where sockets of this user's sessions can be. */
+export function controlFolders({ homeFolder, tempFolder }: Pick<World, "homeFolder" | "tempFolder">): {
+  readonly usual: string;
+  readonly short: string;
+} {
+  return {
+    usual: join(homeFolder, ".cadre", "run"),
+    // Named for the home folder: users share the temporary one.
+    short: join(tempFolder, `cadre-${hashOf(homeFolder).slice(0, 12)}`),
+  };
+}
+
 export function controlSocketPath(
   world: Pick<World, "homeFolder" | "tempFolder">,
   sessionId: string,
 ): string {
-  const name = `${sessionId.replaceAll("-", "").slice(0, 16)}.sock`;
-  const usual = join(world.homeFolder, ".cadre", "run", name);
+  // The whole of it, in as few letters as can be.
+  const name = `${Buffer.from(sessionId.replaceAll("-", ""), "hex").toString("base64url")}.sock`;
+  const folders = controlFolders(world);
+  const usual = join(folders.usual, name);
   if (Buffer.byteLength(usual) <= mostBytes) return usual;
-  // Named for the home folder: users share the temporary one.
-  const other = join(world.tempFolder, `cadre-${hashOf(world.homeFolder).slice(0, 12)}`, name);
+  const other = join(folders.short, name);
   if (Buffer.byteLength(other) <= mostBytes) return other;
   throw new CadreError({
     code: "control-path-too-long",

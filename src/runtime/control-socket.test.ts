@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Connection, World } from "../base/world.ts";
@@ -314,7 +314,7 @@ describe("the control socket", () => {
   });
 
   it("leaves a file alone that is no socket, and says that nobody can reach the session", async () => {
-    const at = join(".cadre", "run", "0a1b2c3d11114111.sock");
+    const at = relative(workspace.path, path());
     await workspace.write(at, "mine");
     await world.files.chmod(dirname(path()), 0o700);
     await open();
@@ -341,13 +341,15 @@ describe("the control socket", () => {
 });
 
 describe("where it is", () => {
-  it("is below the home folder, by the beginning of the session's id", () => {
+  it("is below the home folder, another one for every session", () => {
     expect(controlSocketPath({ homeFolder: "/home/u", tempFolder: "/tmp" }, id)).toBe(
-      "/home/u/.cadre/run/0a1b2c3d11114111.sock",
+      "/home/u/.cadre/run/ChssPRERQRGBEREREREREQ.sock",
     );
     expect(addressOfSession({ homeFolder: "/home/u", tempFolder: "/tmp" }, id)).toBe(
-      "uds:/home/u/.cadre/run/0a1b2c3d11114111.sock",
+      "uds:/home/u/.cadre/run/ChssPRERQRGBEREREREREQ.sock",
     );
+    const alike = `${id.slice(0, -1)}2`;
+    expect(controlSocketPath(world, alike)).not.toBe(controlSocketPath(world, id));
   });
 
   it("is a private folder of the user below the temporary one where that would be too long", async () => {
@@ -367,6 +369,13 @@ describe("where it is", () => {
     expect(problems).toEqual([expect.stringContaining("Set TMPDIR")]);
   });
 });
+
+/** Where sessions have their sockets. */
+async function runFolder(): Promise<string> {
+  const folder = dirname(path());
+  await world.files.makeFolder(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
 
 describe("a message to another session", () => {
   const message = { from: "uds:/somewhere", id: "m1", text: 'hello\n</agent-message> "you"' };
@@ -396,9 +405,9 @@ describe("a message to another session", () => {
     ["bridge:x", "address-invalid"],
     ["uds:", "address-invalid"],
     ["uds:relative.sock", "address-invalid"],
-    ["uds:/no/such.sock", "session-unreachable"],
-    ["uds:/dev/null", "session-unreachable"],
-    ["uds:/etc/hostname", "session-unreachable"],
+    ["uds:/no/such.sock", "address-invalid"],
+    ["uds:/var/run/docker.sock", "address-invalid"],
+    ["uds:/etc/hostname", "address-invalid"],
     ["uds:/a\0b", "address-invalid"],
   ])("to %j is an error", async (to, code) => {
     await expect(sendToSession({ world, to, ...message })).rejects.toMatchObject({ code });
@@ -406,12 +415,12 @@ describe("a message to another session", () => {
 
   it("is not sent through a link, nor to a socket that nobody serves", async () => {
     await open();
-    const link = join(workspace.path, "link.sock");
+    const link = join(dirname(path()), "link.sock");
     await world.files.symlink(path(), link);
     await expect(sendToSession({ world, to: `uds:${link}`, ...message })).rejects.toMatchObject({
       code: "session-unreachable",
     });
-    const dead = join(workspace.path, "dead.sock");
+    const dead = join(dirname(path()), "dead.sock");
     leaveSocket(dead);
     await expect(sendToSession({ world, to: `uds:${dead}`, ...message })).rejects.toThrow(
       "is no longer there",
@@ -431,7 +440,7 @@ describe("a message to another session", () => {
 
   it("waits for an answer as long as its deadline, or until it is cancelled", async () => {
     const clock = createManualClock();
-    const silent = join(workspace.path, "silent.sock");
+    const silent = join(await runFolder(), "silent.sock");
     const heard: Promise<void>[] = [];
     let hear = () => {};
     const listen = () => {
@@ -459,7 +468,7 @@ describe("a message to another session", () => {
   });
 
   it("to something that is no session is an error", async () => {
-    const strange = join(workspace.path, "strange.sock");
+    const strange = join(await runFolder(), "strange.sock");
     const listener = await world.sockets.listen(strange, (connection) => {
       void connection.write("220 smtp ready\n").then(() => connection.end());
     });

@@ -161,7 +161,7 @@ async function sweepStale(world: World, own: string): Promise<void> {
   const entries = await world.files.readFolder(folder).catch(() => []);
   const others = entries
     .map(({ name }) => name)
-    .filter((name) => /^[0-9a-f]{16}\.sock$/.test(name) && name !== basename(own))
+    .filter((name) => /^[\w-]{22}\.sock$/.test(name) && name !== basename(own))
     .map((name) => join(folder, name));
   for (const path of others.slice(0, mostSwept))
     await withPath(world, path, () => removeStale(world, path), 0).catch(() => {});

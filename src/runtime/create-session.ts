@@ -71,7 +71,7 @@ export function createSession(options: SessionOptions): Session {
   const work = createSessionWork({
     world,
     settings,
-    folder: files.tasks,
+    folder: keeps ? files.tasks : join(world.tempFolder, `cadre-${id}`),
     transcript,
     transcripts: agentTranscripts,
     waiting: restored?.waiting ?? [],

@@ -1,6 +1,8 @@
 /** Sends to another session on this machine: the address `uds:PATH` of a message (TA-14). */
+import { dirname } from "node:path";
 import { CadreError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
+import { controlFolders } from "./control-path.ts";
 
 const scheme = "uds:";
 
@@ -13,7 +15,7 @@ export function isSessionAddress(to: string): boolean {
  * `address-invalid`, `session-unreachable`, `message-too-long`, or what the other session refuses it with.
  */
 export async function sendToSession(options: {
-  world: Pick<World, "sockets" | "clock">;
+  world: Pick<World, "sockets" | "clock" | "homeFolder" | "tempFolder">;
   /** `uds:PATH` */
   to: string;
   /** Who sends it, in the words of this runtime: its own address, so that it can be answered. */
@@ -29,6 +31,14 @@ export async function sendToSession(options: {
       code: "address-invalid",
       message: `"${to.slice(0, 200)}" is not the address of a session: it has the form uds:PATH.`,
     });
+  const path = to.slice(scheme.length);
+  const { usual, short } = controlFolders(world);
+  // A model chooses the address: it must not get to speak with whatever else listens on this machine.
+  if (![usual, short].includes(dirname(path)))
+    throw new CadreError({
+      code: "address-invalid",
+      message: `${to.slice(0, 200)} is not the address of a session of this user: those are in ${usual}. \`cadre tasks show ID\` tells them.`,
+    });
   if (Buffer.byteLength(text) > mostTextBytes)
     throw new CadreError({
       code: "message-too-long",
@@ -37,7 +47,7 @@ export async function sendToSession(options: {
   const { askSession } = await import("./control-client.ts");
   await askSession({
     world,
-    path: to.slice(scheme.length),
+    path,
     question: { request: "message", from, id, text },
     ...(options.signal && { signal: options.signal }),
   });

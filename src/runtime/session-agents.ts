@@ -90,10 +90,10 @@ export function createSessionAgents({
     tasks: registry,
     background: work.agents,
     names,
-    async handOver(context) {
+    async handOver(ended) {
       try {
         const { handOver } = await import("../agents/wake-agent.ts");
-        await handOver(context, host, wake);
+        await handOver(ended, host, wake);
       } catch (error) {
         host.onProblem?.(messageOf(error));
       }

@@ -65,6 +65,7 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
   });
   const registry = createTaskRegistry({ clock: world.clock });
   const listeners = new Set<(activity: BackgroundActivity) => void>();
+  const delivered = new Set<string>();
   const background = isOff(settings, world)
     ? undefined
     : createBackgroundTasks({
@@ -122,9 +123,18 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
       const { nextWork } = await import("../tasks/next-work.ts");
       return await nextWork({ queue, tasks: registry, background, ...(signal && { signal }) });
     },
-    async deliver({ from, id, text }) {
+    async deliver({ from, id = world.random.uuid(), text }) {
+      const uuid = `message:${from}:${id}`;
+      // A sender that did not hear our answer asks again.
+      if (delivered.has(uuid)) return;
+      delivered.add(uuid);
+      if (delivered.size > keptDelivered)
+        for (const oldest of delivered) {
+          delivered.delete(oldest);
+          break;
+        }
       await queue.add({
-        uuid: id === undefined ? world.random.uuid() : `message:${from}:${id}`,
+        uuid,
         mode: "prompt",
         priority: "later",
         // Whoever it is, it is none of this session: neither its user nor one of its agents.
@@ -141,10 +151,12 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
       if (background === undefined) return;
       registry.stopAll("the session was closed");
       await untilQuiet({ tasks: registry, background, clock: world.clock, deadlineMs: closeMs });
+      if (transcript.path === undefined) await world.files.remove(folder, { recursive: true, force: true });
     },
   };
 }
 
+const keptDelivered = 1_000;
 const defaultOutputBytes = 100_000;
 /** What ignores its end for so long is reported when the session is resumed. */
 const closeMs = 5_000;

@@ -64,14 +64,14 @@ function endsOfAgents(loaded: LoadedTranscript, agents: readonly AgentStanding[]
   const tasks = new Map(loaded.tasks.map((task) => [task.id, task]));
   return agents.flatMap((agent) => {
     const task = tasks.get(agent.meta.agentId);
-    return [...endOfRun(agent, task), ...endOfLostRun(agent, task, loaded)];
+    return [...endOfRun(agent, task, loaded), ...endOfLostRun(agent, task, loaded)];
   });
 }
 
 type StoredTask = TaskRecord["task"];
 
 /** Of the last run that stands in its transcript. */
-function endOfRun(agent: AgentStanding, task: StoredTask | undefined): End[] {
+function endOfRun(agent: AgentStanding, task: StoredTask | undefined, loaded: LoadedTranscript): End[] {
   const { meta, status, end, lastMessageUuid } = agent;
   const { agentId } = meta;
   const toolUseId = callOf(agent);
@@ -87,7 +87,7 @@ function endOfRun(agent: AgentStanding, task: StoredTask | undefined): End[] {
         toolUseId,
         agentId,
         interrupted: agent,
-        notice: () => ({ ...interruptionOf(agent), outputFile }),
+        notice: () => ({ ...interruptionOf(agent, loaded), outputFile }),
       },
     ];
   if (end?.background !== true) return [];
@@ -95,18 +95,14 @@ function endOfRun(agent: AgentStanding, task: StoredTask | undefined): End[] {
 }
 
 /** It went on in the background, whoever wanted that was told so, and nothing of it came to its transcript. */
-function endOfLostRun(
-  agent: AgentStanding,
-  task: StoredTask | undefined,
-  { waiting }: LoadedTranscript,
-): End[] {
+function endOfLostRun(agent: AgentStanding, task: StoredTask | undefined, loaded: LoadedTranscript): End[] {
   const { meta, status, lastMessageUuid, lastMessageAt } = agent;
   const { agentId } = meta;
   if (task?.status !== "running" || lastMessageAt === undefined) return [];
   if (Date.parse(lastMessageAt) >= Math.floor(task.startedAt)) return [];
   // The message that woke it still waits, and wakes it again.
-  if (status !== "interrupted" && waiting.some(({ target }) => target === agentId)) return [];
-  const { result, ...told } = interruptionOf(agent);
+  if (status !== "interrupted" && loaded.waiting.some(({ target }) => target === agentId)) return [];
+  const { result, ...told } = interruptionOf(agent, loaded);
   return [
     {
       reportId: `interrupted:${agentId}:${lastMessageUuid}:${task.startedAt}`,
@@ -176,7 +172,7 @@ function withReports(added: readonly Message[], ids: readonly string[]): readonl
   return [...added.slice(0, -1), { ...last, queueItems: [...ids] }];
 }
 
-function interruptionOf(agent: AgentStanding): TaskEnd {
+function interruptionOf(agent: AgentStanding, { waiting }: Pick<LoadedTranscript, "waiting">): TaskEnd {
   const { agentId, toolUseId, description, parentAgentId } = agent.meta;
   const starter = parentAgentId === undefined ? "" : ` It was started by the agent ${parentAgentId}.`;
   return {
@@ -184,8 +180,14 @@ function interruptionOf(agent: AgentStanding): TaskEnd {
     toolUseId,
     status: "failed",
     summary: `Agent "${description}" was interrupted`,
-    result: `${interruptedText(agent)}${starter}`,
+    result: `${interruptedText(agent)}${starter}${unheardBy(agentId, waiting)}`,
   };
+}
+
+function unheardBy(agentId: string, waiting: readonly QueueItem[]): string {
+  const count = waiting.filter(({ target, mode }) => target === agentId && mode === "prompt").length;
+  if (count === 0) return "";
+  return ` ${count === 1 ? "1 message waits" : `${count} messages wait`} for it, and will reach it then.`;
 }
 
 const words = { completed: "completed", failed: "failed", killed: "was stopped" } as const;

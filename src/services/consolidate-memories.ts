@@ -2,7 +2,6 @@
  * Memory consolidation: from time to time lines that say the same become one. The model only points at lines by their
  * numbers; what is kept stays as it was written, so nothing can be slipped in on this way, and a backup has the rest.
  */
-import { throwIfCancelled } from "../base/cancellation.ts";
 import type { World } from "../base/world.ts";
 import type { Fact } from "../memory/fact.ts";
 import type { MemoryFile } from "../memory/memory-file.ts";
@@ -21,14 +20,13 @@ export function createConsolidateMemories(options: {
   const { world, files } = options;
   let lastLookMs: number | undefined;
 
-  async function consolidate(file: MemoryFile, { ask, scope }: ServiceRun): Promise<void> {
+  async function consolidate(file: MemoryFile, { ask }: ServiceRun): Promise<void> {
     const facts = await file.read();
     if (facts.length < leastFacts || facts.length > mostFacts) return;
     const consolidatedMs = await file.consolidatedMs();
     if (consolidatedMs !== undefined && world.clock.now() - consolidatedMs < everyMs) return;
     // It needs nothing of the conversation.
     const answer = await ask({ prompt: consolidationPrompt(facts), messages: [], maxOutputTokens: 1_000 });
-    throwIfCancelled(scope);
     if (answer === undefined) return;
     await file.remove(superfluous(answer, facts), { from: facts });
     await file.markConsolidated();

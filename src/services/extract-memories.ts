@@ -3,7 +3,6 @@
  * says it is: it must stand in a prompt of the user, and the whole sentence is kept as it stands there. All else is
  * kept as `learned`, which no later session takes for a wish (PE-10).
  */
-import { throwIfCancelled } from "../base/cancellation.ts";
 import { isoTime } from "../base/iso-time.ts";
 import type { World } from "../base/world.ts";
 import type { Message } from "../contracts/message.ts";
@@ -39,10 +38,9 @@ export function createExtractMemories(options: {
       const said = mark.unseen(messages()).flatMap(userWords);
       return said.reduce((chars, words) => chars + words.length, 0) >= leastWordsChars;
     },
-    async run({ scope, ask }) {
+    async run({ ask }) {
       const seen = messages().slice();
       const answer = await ask({ prompt: extractionPrompt, maxOutputTokens: 800 });
-      throwIfCancelled(scope);
       mark.set(seen);
       if (answer === undefined) return;
       const origin = { date: isoTime(world.clock.now()).slice(0, 10), session: sessionId.slice(0, 8) };

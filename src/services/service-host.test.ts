@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createScope } from "../base/cancellation.ts";
+import { isCancelled } from "../base/errors.ts";
 import { parseSettings } from "../config/settings-sources.ts";
 import type { Settings } from "../contracts/settings.ts";
 import { totalTokensOf } from "../contracts/usage.ts";
@@ -63,11 +64,12 @@ function scene(
     name: "suggest",
     idleMs: 1_000,
     isDue: () => true,
-    async run({ ask, scope: own }: ServiceRun) {
+    async run({ ask }: ServiceRun) {
       try {
         answers.push(await ask(question));
-      } finally {
-        ends.push(own.cancelled ? "cancelled" : "done");
+      } catch (error) {
+        ends.push(isCancelled(error) ? "cancelled" : "failed");
+        throw error;
       }
     },
     ...more,

@@ -36,8 +36,10 @@ export interface IdleService {
 }
 
 export interface ServiceRun {
-  readonly scope: Scope;
-  /** The model's answer. Undefined: there is none to be had, and nothing to be told about that. */
+  /**
+   * The model's answer. Undefined: there is none to be had, and nothing to be told about that. Rejects when the service
+   * has to end.
+   */
   ask(question: ServiceQuestion): Promise<string | undefined>;
 }
 
@@ -109,7 +111,6 @@ export function createServiceHost(session: ServedSession, services: readonly Idl
 
   function runOf(name: ServiceName, scope: Scope): ServiceRun {
     return {
-      scope,
       async ask(question) {
         const state = stateOf(name);
         const loop = question.loop ?? session.conversation();

@@ -1,5 +1,4 @@
 /** Session memory: notes of what a session is about and how it stands, kept up to date while nobody is waiting. */
-import { throwIfCancelled } from "../base/cancellation.ts";
 import { ensurePrivateFolder, replaceFile } from "../base/files.ts";
 import { neutralizeTags } from "../base/markup.ts";
 import { cutAtCharacter } from "../base/one-line.ts";
@@ -33,11 +32,10 @@ export function createSessionNotes(options: {
       const unseen = mark.unseen(messages());
       return unseen.filter(({ role }) => role === "assistant").length >= everyAnswers || isLong(unseen);
     },
-    async run({ scope, ask }) {
+    async run({ ask }) {
       const before = await readNotes(world.files, folder);
       const seen = messages().slice();
       const answer = await ask({ prompt: notesPrompt(before), maxOutputTokens: 2_000 });
-      throwIfCancelled(scope);
       mark.set(seen);
       if (answer === undefined || isNone(answer)) return;
       const notes = neutralizeTags(redactor.redactLog(cutAtCharacter(answer, longestNotes)));

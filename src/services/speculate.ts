@@ -2,7 +2,6 @@
  * Speculation: begins with the suggested prompt before anybody has asked for it, on a copy of the conversation and with
  * tools that only read. If the user asks for just that, the draft is there; otherwise nobody ever sees it.
  */
-import { throwIfCancelled } from "../base/cancellation.ts";
 import { neutralizeTags } from "../base/markup.ts";
 import { cutAtCharacter } from "../base/one-line.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
@@ -34,7 +33,7 @@ export function createSpeculation(options: {
     suggest(prompt) {
       suggested = prompt;
     },
-    async run({ ask, scope }) {
+    async run({ ask }) {
       const prompt = suggested;
       suggested = undefined;
       const loop = options.conversation();
@@ -48,7 +47,6 @@ export function createSpeculation(options: {
         maxOutputTokens: 2_000,
         maxTurns: 6,
       });
-      throwIfCancelled(scope);
       if (text !== undefined && !isNone(text)) draft = { prompt, text: cutAtCharacter(text, longestDraft) };
     },
     take(prompt) {

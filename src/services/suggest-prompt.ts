@@ -18,12 +18,11 @@ export function createSuggestPrompt(options: {
     name: "suggest",
     idleMs: 0,
     isDue: () => mark.unseen(messages()).at(-1)?.role === "assistant",
-    async run({ ask, scope }) {
+    async run({ ask }) {
       mark.set(messages());
       const answer = await ask({ prompt: suggestionPrompt, maxOutputTokens: 100 });
       const suggestion = answer === undefined ? undefined : suggestionIn(answer);
-      // The user has gone on meanwhile: an offer would come too late.
-      if (suggestion !== undefined && !scope.cancelled) onSuggestion(suggestion);
+      if (suggestion !== undefined) onSuggestion(suggestion);
     },
   };
 }

@@ -5,7 +5,7 @@
  * The notification has an id that follows from the task. What ended, but whose notification stands neither in the
  * queue nor in a transcript, is found when the session is restored and told then, under the same id.
  */
-import { messageOf } from "../base/errors.ts";
+import { CadreError, messageOf } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { Block } from "../contracts/message.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
@@ -31,6 +31,8 @@ export interface BackgroundTasks {
 
 export interface BackgroundTask {
   readonly outputFile: string;
+  /** The file has something already, from an earlier run. */
+  readonly goesOn: boolean;
   /** Readable text for its output file, in order. */
   write(text: string | Uint8Array): void;
   /**
@@ -51,6 +53,18 @@ export interface Notice extends Pick<TaskEnd, "summary" | "result" | "usage" | "
   readonly prompt?: readonly Block[];
   /** Said beside the notification, by the runtime. */
   readonly more?: readonly Block[];
+}
+
+async function open(output: TaskOutputFile): Promise<boolean> {
+  try {
+    return await output.open();
+  } catch (error) {
+    throw new CadreError({
+      code: "task-output-unwritable",
+      message: `Nothing can be sent to the background: its output file ${output.path} cannot be made (${messageOf(error)}). Make the folder writable, or let it run in the foreground.`,
+      cause: error,
+    });
+  }
 }
 
 /** The id of the notification of a run's end. */
@@ -125,7 +139,7 @@ export function createBackgroundTasks(options: BackgroundOptions): BackgroundTas
     const { id } = run.task;
     const above = agentsAbove(run.task);
     const output = createTaskOutput({ ...options, onProblem, id });
-    await output.open();
+    const goesOn = await open(output);
     try {
       options.record({ type: "task", task: { ...storedForm(run.task), outputFile: output.path } });
       await options.durable();
@@ -138,6 +152,7 @@ export function createBackgroundTasks(options: BackgroundOptions): BackgroundTas
     let ends: Promise<void> | undefined;
     return {
       outputFile: output.path,
+      goesOn,
       write: output.write,
       end(outcome, notice) {
         const given = Promise.resolve(notice);

@@ -6,8 +6,8 @@ import type { FileHandle, World } from "../base/world.ts";
 
 export interface TaskOutputFile {
   readonly path: string;
-  /** The file is there when it resolves. */
-  open(): Promise<void>;
+  /** The file is there when it resolves: true if it was there before, from an earlier run. */
+  open(): Promise<boolean>;
   /** In the order of the calls. What cannot be written is lost, and told once. */
   readonly write: (text: string | Uint8Array) => void;
   /** Resolves when everything written before can be read. Never rejects. */
@@ -72,6 +72,7 @@ export function createTaskOutput(options: {
       await ensurePrivateFolder(world, folder);
       handle = await world.files.open(path, "append", { fileMode: 0o600 });
       writeSoon();
+      return (await handle.stat()).size > 0;
     },
     write(text) {
       const data = typeof text === "string" ? Buffer.from(text) : text;

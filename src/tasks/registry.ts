@@ -178,6 +178,13 @@ export function createTaskRegistry(options: {
     if (started?.size === 0) startedBy.delete(parentAgentId);
   }
 
+  function stopBelow(id: string, reason: string): void {
+    for (const run of [...(startedBy.get(id) ?? [])]) {
+      stopBelow(run.task.id, reason);
+      if (run.task.isBackgrounded) stopOne(run, reason);
+    }
+  }
+
   /** Of one that was stopped everything (TA-21), of another what is a part of it (SP-19). */
   function endWhatItStarted({ id, status, description }: Task): void {
     for (const run of [...(startedBy.get(id) ?? [])])
@@ -219,8 +226,11 @@ export function createTaskRegistry(options: {
     end: (id, outcome) => runs.get(id)?.end(outcome) ?? false,
     stop(id, reason) {
       const handle = runs.get(id)?.handle;
-      handle?.stop(reason);
-      return handle !== undefined;
+      if (handle === undefined) return false;
+      // It may take its time to end; what is in the background below it need not wait for that.
+      stopBelow(id, `what started it ("${runs.get(id)?.task.description}") was stopped`);
+      handle.stop(reason);
+      return true;
     },
     stopAll(reason) {
       const beside = [...runs.values()].filter(({ task, hasEnded }) => task.isBackgrounded && !hasEnded);

@@ -21,7 +21,7 @@ export interface MovableShell {
 }
 
 /** Most commands are over by then. */
-const becomesTaskMs = 2_000;
+const becomesTaskMs = 300;
 
 export function makeMovable(options: {
   call: ShellCall;
@@ -35,12 +35,15 @@ export function makeMovable(options: {
   let run: TaskRun | undefined;
   let moving: Promise<BashStarted | undefined> | undefined;
 
-  const timer = call.context.world.clock.setTimer(becomesTaskMs, register, { unref: true });
+  const { clock } = call.context.world;
+  const startedAt = clock.now();
+  const timer = clock.setTimer(becomesTaskMs, register, { unref: true });
 
   function register(): void {
     // Whoever hears of it may move it there and then.
     let wanted = false;
-    run = shells.tasks.register(shellTaskOf(call, false), {
+    const task = { ...shellTaskOf(call, false), startedAt };
+    run = shells.tasks.register(task, {
       stop: shell.stopFor,
       toBackground() {
         if (run === undefined) wanted = true;

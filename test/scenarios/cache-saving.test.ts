@@ -28,14 +28,14 @@ describe("ten fresh agents of one kind, started in one message", () => {
     callAgent(`part of the work ${index}`, { subagent_type: "general-purpose" }),
   );
 
-  async function usagesWith(settings: Settings, answerChild: () => Promise<void>) {
+  async function usagesWith(settings: Settings, answerChild: (running: () => number) => Promise<void>) {
     const children: MockRequest[] = [];
     const scene = await createScene({
       settings,
       async answer(asked) {
         if (!isChild(asked)) return asked.answers === 0 ? tenCalls : said("done");
         children.push(asked.request);
-        await answerChild();
+        await answerChild(() => session.tasks.list().length);
         return said("did it");
       },
     });
@@ -49,7 +49,14 @@ describe("ten fresh agents of one kind, started in one message", () => {
     const apart = await usagesWith({}, createBarrier(10));
     expect(apart.map((usage) => usage?.cacheReadTokens)).toEqual(Array(10).fill(0));
 
-    const staggered = await usagesWith({ staggerFanOut: true }, async () => {});
+    let isFirst = true;
+    const staggered = await usagesWith({ staggerFanOut: true }, async (running) => {
+      if (!isFirst) return;
+      isFirst = false;
+      while (running() < 10) await nextTurn();
+      // Whoever did not wait for this answer would be here by now.
+      for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+    });
     const [first, ...others] = staggered;
     expect(first?.cacheReadTokens).toBe(0);
     for (const usage of others) {
@@ -59,6 +66,10 @@ describe("ten fresh agents of one kind, started in one message", () => {
     expect(priceOf(staggered)).toBeLessThan(0.4 * priceOf(apart));
   });
 });
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 const minuteMs = 60_000;
 

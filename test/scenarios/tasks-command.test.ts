@@ -1,8 +1,9 @@
 /** One process runs a session with something in the background; others look at it, stop it and write to it. */
 import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { addressOfSession } from "../../src/runtime/control-path.ts";
+import { addressOfSession, controlSocketPath } from "../../src/runtime/control-path.ts";
 import { sendToSession } from "../../src/runtime/session-address.ts";
 import type { MockBlock } from "../../src/testing/mock-dialect.ts";
 import { type MockProvider, startMockProvider } from "../../src/testing/mock-provider.ts";
@@ -84,7 +85,7 @@ async function startSession(): Promise<void> {
   while (!existsSync(socketPath())) await tasks();
 }
 
-const socketPath = () => join(place.home, ".cadre", "run", "0123abcd11114111.sock");
+const socketPath = () => controlSocketPath({ homeFolder: place.home, tempFolder: tmpdir() }, sessionId);
 
 async function listed(...args: string[]): Promise<Record<string, unknown>[]> {
   const { stdout } = await tasks("--json", ...args);

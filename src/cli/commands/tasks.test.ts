@@ -240,7 +240,7 @@ describe("cadre tasks", () => {
     const shown = (await run(["show", "a1"])).stdout;
     expect(shown).toMatch(/^last activities +Read a; Grep b$/m);
     expect(shown).toMatch(/^at work on +reads code$/m);
-    expect(shown).toMatch(new RegExp(`^address +uds:${workspace.path}/\\.cadre/run/1{8}.*\\.sock$`, "m"));
+    expect(shown).toMatch(new RegExp(`^address +uds:${workspace.path}/\\.cadre/run/.*\\.sock$`, "m"));
     expect(shown).not.toContain("to go on");
   });
 

@@ -1,5 +1,5 @@
 /** A person at a plain console, as the runtime asks them. */
-import { isCancelled, messageOf } from "../../base/errors.ts";
+import { isCancelled, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { SessionPermissions, Surface } from "../../runtime/session.ts";
 import type { AgentLabels } from "./agent-labels.ts";
 import type { PlainConsole } from "./console.ts";
@@ -45,7 +45,8 @@ export function answerPermissions(options: {
       if (note !== undefined) console.line(`(${note})`);
     } catch (error) {
       // Withdrawn, or answered elsewhere while this was typed.
-      if (!isCancelled(error)) console.line(`cadre: ${messageOf(error)}`);
+      if (!isCancelled(error) && systemCodeOf(error) !== "question-not-waiting")
+        console.line(`cadre: ${messageOf(error)}`);
     } finally {
       open.delete(id);
     }
