@@ -1,26 +1,17 @@
 /** The composition root: everything below is made here, once per session, and handed to the loop. */
 
 import { join } from "node:path";
-import type { AgentContext } from "../agents/agent-context.ts";
 import { createScope } from "../base/cancellation.ts";
-import { CadreError } from "../base/errors.ts";
 import { isoTime } from "../base/iso-time.ts";
 import { createRedactor, runtimeSecrets } from "../base/secrets.ts";
-import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
-import type { Block } from "../contracts/message.ts";
 import type { PermissionMode } from "../contracts/permission.ts";
 import { noUsage } from "../contracts/usage.ts";
-import { assertPriceKnown, type Budget, createBudget } from "../loop/budget.ts";
+import { assertPriceKnown, createBudget } from "../loop/budget.ts";
 import { createHistory } from "../loop/history.ts";
-import { createInterrupt, type Interrupt } from "../loop/interrupt.ts";
-import { iterateLoop } from "../loop/iterate-loop.ts";
-import type { LoopOptions, PrefixChange } from "../loop/loop-options.ts";
-import { createRunRecorder } from "../loop/run-recorder.ts";
 import { costOfRequest } from "../model/pricing.ts";
-import type { Queue } from "../tasks/queue.ts";
 import { createFileReads } from "../tools/file-reads.ts";
 import { createResultStore } from "../tools/result-store.ts";
-import { describeTool, type Tool } from "../tools/tool.ts";
+import { describeTool } from "../tools/tool.ts";
 import type { AgentScope } from "../tools/tool-context.ts";
 import { createAgentTranscripts } from "../transcript/agent-transcripts.ts";
 import { sessionFiles } from "../transcript/location.ts";
@@ -33,13 +24,13 @@ import { cacheTtlOf } from "./cache-ttl.ts";
 import { createIdleServices } from "./idle-services.ts";
 import { keyVariables } from "./key-variables.ts";
 import { permissionSetup } from "./permission-setup.ts";
-import { runResult } from "./run-result.ts";
-import type { RunResult, Session, SessionOptions } from "./session.ts";
+import type { Session, SessionOptions } from "./session.ts";
 import { createSessionAgents, defaultMaxLiveAgents, forksIn } from "./session-agents.ts";
 import { createSessionCompaction } from "./session-compaction.ts";
 import { createSessionControl } from "./session-control.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { createSessionPermissions } from "./session-permissions.ts";
+import { type Conversation, closedEnd, createSessionRuns } from "./session-runs.ts";
 import { createSessionTranscript } from "./session-transcript.ts";
 import { createSessionWork } from "./session-work.ts";
 import { renderSystemPrompt } from "./system-prompt.ts";
@@ -130,7 +121,7 @@ export function createSession(options: SessionOptions): Session {
       ...(options.agentDefinitions && { library: options.agentDefinitions }),
     }),
     // What it hands in is the answer of the session, which is the main agent's to give.
-    tools: () => tools.filter(({ name }) => name !== "StructuredOutput"),
+    tools: () => runs.tools.filter(({ name }) => name !== "StructuredOutput"),
     isHidden: setup.engine.isDenied,
     mayStart: setup.engine.mayStartAgent,
     mayRead,
@@ -147,8 +138,8 @@ export function createSession(options: SessionOptions): Session {
     ...(options.servers && { servers: options.servers }),
     onProblem,
   });
-  let structuredOutput: unknown;
-  let tools = buildTools({
+  const output: { value: unknown } = { value: undefined };
+  const tools = buildTools({
     world,
     settings,
     surface,
@@ -161,12 +152,12 @@ export function createSession(options: SessionOptions): Session {
       output: {
         schema: options.outputSchema,
         onValue: (value: unknown) => {
-          structuredOutput = value;
+          output.value = value;
         },
       },
     }),
   });
-  let prefix = beginConversation({
+  const prefix = beginConversation({
     transcript,
     restored,
     modelId: model.id,
@@ -199,15 +190,10 @@ export function createSession(options: SessionOptions): Session {
   const budget = createBudget(limits, { clock: world.clock });
   const thinking = thinkingOf(settings.thinking);
   /** What is the same for every run of the session. */
-  const conversation: Omit<LoopOptions, "interrupt" | "budget" | "prefix" | "tools" | "listener"> = {
+  const conversation: Conversation = {
     world,
     agent,
     model,
-    renewPrefix() {
-      const change = prefixChange;
-      prefixChange = undefined;
-      return change;
-    },
     history,
     transcript,
     scope,
@@ -221,6 +207,17 @@ export function createSession(options: SessionOptions): Session {
       ...(thinking && { thinking }),
     },
   };
+  const runs = createSessionRuns({
+    conversation,
+    prefix,
+    tools,
+    budget,
+    agents,
+    services: () => services,
+    compaction,
+    reports: restored?.reports ?? [],
+    output,
+  });
   const services = createIdleServices({
     world,
     settings,
@@ -231,119 +228,13 @@ export function createSession(options: SessionOptions): Session {
     budget,
     scope,
     engine: setup.engine,
-    conversation: () => ({ ...conversation, prefix, tools, budget }),
+    conversation: runs.loop,
     restored: restored?.messages ?? [],
     live: agents.live,
     tasks: work.registry,
     onSuggestion: surface?.onSuggestion,
     onProblem,
   });
-  /** Of agents that were running when the process died: told with the next prompt. */
-  const reports = [...(restored?.reports ?? [])];
-  let prefixChange: PrefixChange | undefined;
-  let running: Interrupt | undefined;
-  let endRun: (() => Promise<void>) | undefined;
-
-  async function* submit(content?: string | Block[]): AsyncGenerator<LoopEvent, RunResult, undefined> {
-    if (running) throw busy();
-    const interrupt = createInterrupt();
-    running = interrupt;
-    services.runBegan();
-    structuredOutput = undefined;
-    let run: AsyncGenerator<LoopEvent, LoopEnd, undefined> | undefined;
-    try {
-      const input = await nextInput(content);
-      const runBudget = budget.child({});
-      enter(runBudget, interrupt);
-      if (restored) await agents.wakeWaiting();
-      const recorder = createRunRecorder({ clock: world.clock, budget: runBudget });
-      const loop = iterateLoop({ ...conversation, prefix, tools, interrupt, input, budget: runBudget });
-      run = loop;
-      endRun = async () => void (await loop.return(closedEnd));
-      let step = await run.next();
-      for (; !step.done; step = await run.next()) {
-        recorder.see(step.value);
-        yield step.value;
-      }
-      // A close from outside has ended the loop without a word of its own.
-      const end = scope.cancelled ? (step.value ?? closedEnd) : step.value;
-      transcript.append(recorder.record(end));
-      await transcript.durable();
-      return runResult({ end, recorder, budget: runBudget, structuredOutput });
-    } finally {
-      // A consumer that left early stops the run; after its end this does nothing.
-      await run?.return({
-        reason: "aborted",
-        during: "between-turns",
-        why: "nobody reads this run any longer",
-      });
-      running = undefined;
-      endRun = undefined;
-      services.runEnded();
-    }
-  }
-
-  async function compact(instructions?: string, onEvent?: (event: LoopEvent) => void) {
-    if (running) throw busy();
-    const interrupt = createInterrupt();
-    running = interrupt;
-    services.runBegan();
-    try {
-      const loop = { ...conversation, prefix, tools, interrupt, budget: budget.child({}) };
-      return await compaction.byHand(loop, { instructions, onEvent });
-    } finally {
-      running = undefined;
-      services.runEnded();
-    }
-  }
-
-  function enter(ownBudget: Budget, interrupt: Interrupt): AgentContext {
-    const effort = thinking?.budgetTokens;
-    const main = {
-      agent,
-      depth: 0,
-      model,
-      effort,
-      budget: ownBudget,
-      cancellation: scope,
-      interrupt,
-      history,
-    };
-    agents.enter(main);
-    return main;
-  }
-
-  /** What was said beside the runs. A history is a run's own as long as that goes on. */
-  async function tell(content: Block[]): Promise<void> {
-    if (running)
-      return await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
-    history.append({ role: "user", content, synthetic: true });
-    await transcript.durable();
-  }
-
-  /** What the model hears next: news of the session, then the prompt, then what waited. */
-  async function nextInput(
-    content: string | Block[] | undefined,
-  ): Promise<NonNullable<LoopOptions["input"]>> {
-    for (let report = reports.shift(); report !== undefined; report = reports.shift())
-      await queue.add(report);
-    const news = [
-      ...(await services.news(history.messages, content)),
-      ...(await agents.news(history.messages)),
-    ];
-    const agentTool = await agents.renewedTool();
-    if (agentTool) renewAgentTool(agentTool);
-    const input = inputOf(content, queue);
-    return { ...input, content: [...news, ...input.content] };
-  }
-
-  /** Costs the whole prompt cache, so it is done only where settings want the list of agents there. */
-  function renewAgentTool(agentTool: Tool): void {
-    tools = tools.map((tool) => (tool.name === agentTool.name ? agentTool : tool));
-    prefix = { ...prefix, tools: tools.map(describeTool) };
-    prefixChange = { prefix, tools, reason: "the list of agents in the description of Agent" };
-  }
-
   return {
     id,
     transcriptPath: transcript.path,
@@ -368,8 +259,8 @@ export function createSession(options: SessionOptions): Session {
     },
     totals: budget,
     prepare: agents.prepare,
-    submit,
-    compact,
+    submit: runs.submit,
+    compact: runs.compact,
     async enqueue(text) {
       const content = userContent(text);
       await queue.add({ uuid: world.random.uuid(), mode: "prompt", priority: "next", content });
@@ -383,8 +274,7 @@ export function createSession(options: SessionOptions): Session {
     },
     async runCommand(command, commandOptions) {
       const { runForkedCommand } = await import("../commands/run-forked.ts");
-      const main = () => agents.live.of(undefined) ?? enter(budget.child({}), createInterrupt());
-      const ports = { ...agents.starting, main, tell };
+      const ports = { ...agents.starting, main: runs.main, tell: runs.tell };
       return await runForkedCommand(command, { mode: "foreground", ...commandOptions, ...ports });
     },
     async branch() {
@@ -397,7 +287,7 @@ export function createSession(options: SessionOptions): Session {
     get serviceCosts() {
       return services.costs;
     },
-    interrupt: () => running?.request("stop"),
+    interrupt: runs.interrupt,
     setPermissionMode(mode: PermissionMode) {
       setup.assertAllowed(mode);
       agent.mode.current = mode;
@@ -406,11 +296,11 @@ export function createSession(options: SessionOptions): Session {
     async close() {
       const served = services.close();
       // Without a run they may have something to keep; with one they end as it does.
-      if (!running) await served;
+      if (!runs.isRunning) await served;
       // What they had begun they still have to say, and how their tasks ended.
       const ended = work.close();
       scope.cancel(closedEnd.why);
-      await endRun?.();
+      await runs.end();
       await ended;
       await served;
       await control.close();
@@ -418,27 +308,4 @@ export function createSession(options: SessionOptions): Session {
       await transcript.close();
     },
   };
-}
-
-/** The prompt, and after it what waits in the queue. */
-function inputOf(content: string | Block[] | undefined, queue: Queue): NonNullable<LoopOptions["input"]> {
-  const own = content === undefined ? [] : userContent(content);
-  const items = queue.take(undefined);
-  queue.acknowledge(items);
-  const all = [...own, ...items.flatMap((item) => item.content)];
-  if (all.length === 0)
-    throw new CadreError({
-      code: "nothing-to-say",
-      message: "There is no prompt, and nothing waits in the queue.",
-    });
-  return { content: all, queueItems: items.map((item) => item.uuid) };
-}
-
-const closedEnd = { reason: "aborted", during: "between-turns", why: "the session was closed" } as const;
-
-function busy(): CadreError {
-  return new CadreError({
-    code: "session-busy",
-    message: "A run is going on in this session: wait for its end, or put the text into its queue (enqueue).",
-  });
 }

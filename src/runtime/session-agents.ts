@@ -78,6 +78,7 @@ export function createSessionAgents({
   const { registry, queue } = work;
   const names = createAgentNames();
   names.restore(earlier.map(({ meta }) => meta));
+  const ended = [...earlier];
   const wake: Wake = async (agentId, by) => {
     const { createWake } = await import("../agents/wake-agent.ts");
     woken ??= createWake(host, spawn);
@@ -166,8 +167,9 @@ export function createSessionAgents({
     starting: { host, spawn },
     enter: host.live.enter,
     async wakeWaiting() {
-      for (const { meta, status } of earlier)
-        if (status !== "interrupted" && queue.waiting(meta.agentId) > 0)
+      // Once: what becomes of them after that is theirs.
+      for (const { meta, status } of ended.splice(0))
+        if ((status === "completed" || status === "failed") && queue.waiting(meta.agentId) > 0)
           await wake(meta.agentId).catch(async (error: unknown) => {
             const { tellUnreachable } = await import("../agents/wake-agent.ts");
             await tellUnreachable(meta.agentId, host, messageOf(error));
