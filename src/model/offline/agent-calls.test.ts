@@ -17,6 +17,10 @@ describe("the answer of an agent", () => {
       "with a trailer of several lines",
       "- Holds: 1 file\n\nagentId: a1b2\n<usage>\ntotal_tokens: 5\n</usage>\n",
     ],
+    [
+      "with a receipt after it",
+      '- Holds: 1 file\nagentId: a1b2 (x)\n<usage>x: 1</usage>\n<task-receipt task-id="a1b2">\n1 call\nran ls: exit code 1\n</task-receipt>',
+    ],
   ])("is what it said, %s", (_how, text) => {
     expect(parseAgentAnswer(result(text))).toEqual({ kind: "answered", text: "- Holds: 1 file" });
   });

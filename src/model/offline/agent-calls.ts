@@ -44,9 +44,10 @@ export function parseAgentAnswer(result: CallResult): AgentAnswer {
   return text === "" ? { kind: "failed", problem: "it said nothing" } : { kind: "answered", text };
 }
 
-/** The id and the usage that follow some reports are the runtime's words, not the agent's. */
+/** The id, the usage and the receipt that follow some reports are the runtime's words, not the agent's. */
 function withoutTrailer(text: string): string {
-  return text.replace(/(?:^|\n)agentId: \S[^\n]*(?:\n(?:<|\w+: )[^\n]*)*\s*$/, "").trim();
+  const words = text.replace(/\s*<task-receipt\b[^>]*>[\s\S]*?<\/task-receipt>\s*$/, "");
+  return words.replace(/(?:^|\n)agentId: \S[^\n]*(?:\n(?:<|\w+: )[^\n]*)*\s*$/, "").trim();
 }
 
 const longestProblem = 240;
