@@ -2,7 +2,7 @@
 import { observations, scenarios, targets } from "./scenarios.mjs";
 
 // The worst run counts where a single failure would be one too many; else the best, which others disturb least.
-const worst = { prefixBreaks: Math.max, hitRatio: Math.min };
+const worst = { prefixBreaks: Math.max, hitRatio: Math.min, forksUsd: Math.max };
 const more = { messagesPerS: Math.max };
 
 /** One number for each key, from all runs of a peer in a scenario. */

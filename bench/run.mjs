@@ -84,6 +84,8 @@ async function startModel() {
 async function runAll() {
   for (let round = 0; round <= options.runs; round++) {
     for (const name of options.names) {
+      // What counts tokens comes to the same every time.
+      if (scenarios[name].once && round !== 1) continue;
       for (const peer of peers) {
         showProgress(`round ${round} of ${options.runs}: ${name} ${peer.name}`);
         await runOnce(name, peer, round > 0);

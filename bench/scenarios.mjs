@@ -15,9 +15,15 @@ export const scenarios = {
     alone: ["messages.mjs", "20", "10000"],
     timeoutS: 120,
   },
+  S7: {
+    what: "forks of a history of 100,000 tokens",
+    alone: ["forks.mjs", "100000"],
+    once: true,
+    timeoutS: 120,
+  },
 };
 
-export const defaultScenarios = ["start", "S1", "S2", "S3b", "S4", "S5b", "S6"];
+export const defaultScenarios = ["start", "S1", "S2", "S3b", "S4", "S5b", "S6", "S7"];
 
 function fanOut(agents) {
   return { prompt: `[[script:fanout n=${agents} k=3]]`, agents, latencyMs: 200 };
@@ -37,6 +43,22 @@ export const targets = [
   { scenario: "S4", name: "share of input read from the cache", key: "hitRatio", unit: "", atLeast: 0.99 },
   { scenario: "S5b", name: "CPU", key: "cpuMs", unit: "ms", ratioAtMost: 4 },
   { scenario: "S5b", name: "live heap per sub-agent", key: "liveHeapKBPerAgent", unit: "KB", ratioAtMost: 3 },
+  {
+    scenario: "S7",
+    name: "1 fork: share of input read from the cache",
+    key: "forkShare1",
+    unit: "",
+    atLeast: 0.97,
+  },
+  { scenario: "S7", name: "5 forks: the same", key: "forkShare5", unit: "", atLeast: 0.97 },
+  { scenario: "S7", name: "20 forks: the same", key: "forkShare20", unit: "", atLeast: 0.97 },
+  {
+    scenario: "S7",
+    name: "their parent's next turn: the same",
+    key: "parentShare20",
+    unit: "",
+    atLeast: 0.97,
+  },
 ];
 
 /** Shown as well, without a target. */
@@ -57,4 +79,16 @@ export const observations = [
   { scenario: "S6", name: "delivery at the next boundary, p99", key: "deliveryP99Ms", unit: "ms" },
   { scenario: "S6", name: "messages a second", key: "messagesPerS", unit: "" },
   { scenario: "S6", name: "CPU per message", key: "cpuPerMessageMs", unit: "ms" },
+  { scenario: "S7", name: "20 forks, their first turns only: the same", key: "firstTurnShare20", unit: "" },
+  { scenario: "S7", name: "parent's next turn after 1 fork: the same", key: "parentShare1", unit: "" },
+  { scenario: "S7", name: "parent's next turn after 5 forks: the same", key: "parentShare5", unit: "" },
+  { scenario: "S7", name: "20 forks: input", key: "forksUsd", unit: "USD" },
+  { scenario: "S7", name: "20 fresh agents given the same history: input", key: "freshUsd", unit: "USD" },
+  { scenario: "S7", name: "fresh agents over forks: cost of input", key: "savedByForks", unit: "x" },
+  {
+    scenario: "S7",
+    name: "20 plain agents over staggered ones: cost of input",
+    key: "savedByStagger",
+    unit: "x",
+  },
 ];

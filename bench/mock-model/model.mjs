@@ -7,14 +7,14 @@ import { planAnswer } from "./scripts.mjs";
 const now = () => performance.timeOrigin + performance.now();
 
 /** `light` leaves out the cache accounting and the log, which cost more than the rest. */
-export function createModel({ latencyMs = 0, workdir = "", light = false } = {}) {
+export function createModel({ latencyMs = 0, workdir = "", light = false, clock } = {}) {
   const config = { latencyMs, workdir };
   let cache;
   let log;
   let counters;
   let lastChains;
   const reset = () => {
-    cache = createPromptCache();
+    cache = createPromptCache({ now: clock });
     log = [];
     lastChains = new Map();
     counters = { requests: 0, aux: 0, failed: 0, childrenNow: 0, mostChildren: 0, unknown: {} };
@@ -62,7 +62,7 @@ export function createModel({ latencyMs = 0, workdir = "", light = false } = {})
           .map(({ json }) => json)
           .join("\n"),
       );
-    const { read, write, fresh, marks } = usage;
+    const { read, write, longWrite, fresh, marks } = usage;
     const entry = {
       t: at,
       bytes,
@@ -74,7 +74,7 @@ export function createModel({ latencyMs = 0, workdir = "", light = false } = {})
       systemHash: levelHash("system"),
       toolsHash: levelHash("tools"),
       tokens: chain.total,
-      ...{ read, write, fresh, marks },
+      ...{ read, write, longWrite, fresh, marks },
       ...(plan.script !== "aux" && keptPrefix(`${plan.script}/${plan.id}`, chain)),
     };
     log.push(entry);
@@ -92,5 +92,5 @@ export function createModel({ latencyMs = 0, workdir = "", light = false } = {})
 }
 
 function blindUsage(bytes) {
-  return { usage: { read: 0, write: 0, fresh: Math.ceil(bytes / 4), commit() {} } };
+  return { usage: { read: 0, write: 0, longWrite: 0, fresh: Math.ceil(bytes / 4), commit() {} } };
 }

@@ -13,6 +13,10 @@ function writeAnthropic({ model, content, cache, outputTokens }) {
     input_tokens: cache.fresh,
     cache_creation_input_tokens: cache.write,
     cache_read_input_tokens: cache.read,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cache.write - cache.longWrite,
+      ephemeral_1h_input_tokens: cache.longWrite,
+    },
     output_tokens: outputTokens,
   };
   const blocks = content.map(({ tool, args, text }) =>

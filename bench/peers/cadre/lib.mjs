@@ -32,7 +32,12 @@ export function build({ baseURL, fetch }) {
     env: { ...node.env, ANTHROPIC_API_KEY: "fake", ANTHROPIC_BASE_URL: baseURL },
     ...(fetch && { network: { ...node.network, fetch } }),
   };
-  const settings = { maxLiveAgents: noLimit, maxAgentStarts: noLimit };
+  // 10,000 results do not fit before a model. The floor sends them all the same, and so does this.
+  const settings = {
+    maxLiveAgents: noLimit,
+    maxAgentStarts: noLimit,
+    compaction: { auto: false },
+  };
   const gatewayLimits = { startConcurrency: noLimit, maxConcurrency: noLimit };
   const models = createModelSource({ world, settings, gatewayLimits });
   return async (prompt) => {

@@ -5,6 +5,7 @@ import { isCancelled } from "../../base/errors.ts";
 import { createNodeWorld } from "../../base/world/node-world.ts";
 import type { World } from "../../base/world.ts";
 import { loadSettings } from "../../config/settings.ts";
+import type { Settings } from "../../contracts/settings.ts";
 import type { Model } from "../../model/model.ts";
 import { problemsOfDefinitions } from "../../runtime/agent-loader.ts";
 import { isCleanUpDue } from "../../runtime/clean-up-due.ts";
@@ -90,6 +91,7 @@ async function converse(start: Start, opener: Opener, firstPrompt: string): Prom
   return await runPlain({
     open: (surface) => opener.open({}, surface),
     openOther: (surface, sessionId) => opener.open({}, surface, sessionId),
+    settings: () => opener.settings,
     firstPrompt: firstPrompt === "" ? undefined : firstPrompt,
     input: process.stdin,
     output: process.stdout,
@@ -129,6 +131,8 @@ interface Opener {
   /** `otherId`: of a session to go on with, whatever was asked for at the start. */
   open(choices: SessionChoices, surface?: Surface, otherId?: string): Promise<Session>;
   readonly model: Model | undefined;
+  /** Empty until they are loaded. */
+  readonly settings: Settings;
   readonly timeLimit: TimeLimit | undefined;
   /** When the session is closed: old ones may go. */
   cleanUp(): Promise<void>;
@@ -137,18 +141,21 @@ interface Opener {
 /** Settings, model, session, in this order: each can fail with a message of its own. */
 function createOpener({ world, request, values, io, log }: Start): Opener {
   let model: Model | undefined;
-  let cleanupPeriodDays: number | undefined;
+  let settings: Settings = {};
   let timeLimit: TimeLimit | undefined;
   return {
     get model() {
       return model;
+    },
+    get settings() {
+      return settings;
     },
     get timeLimit() {
       return timeLimit;
     },
     async cleanUp() {
       // Without a model no session was opened.
-      const due = { world, days: cleanupPeriodDays };
+      const due = { world, days: settings.cleanupPeriodDays };
       if (model === undefined || values["no-session-persistence"] || !(await isCleanUpDue(due))) return;
       const { cleanUpSessions } = await import("../../runtime/clean-up-sessions.ts");
       await cleanUpSessions(due);
@@ -156,8 +163,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
     async open(choices, surface, otherId) {
       const loaded = await loadSettings({ world, cwd: request.startFolder, flag: values.settings });
       for (const warning of loaded.warnings) await io.stderr.write(`cadre: warning: ${warning}\n`);
-      const { settings } = loaded;
-      cleanupPeriodDays = settings.cleanupPeriodDays;
+      settings = choices.onSuggestion ? withSuggestions(loaded.settings) : loaded.settings;
       const models = createModelSource({ world, settings });
       model = await models.model(choices.model ?? values.model);
       log?.(`model ${model.provider}/${model.id}`);
@@ -192,7 +198,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         pluginFolders: request.pluginFolders,
         modelNamed: models.model,
         onProblem: (message) => void io.stderr.write(`cadre: warning: ${message}\n`),
-        surface,
+        surface: surface ?? (choices.onSuggestion && { onSuggestion: choices.onSuggestion }),
         // Only a conversation at a terminal has a surface of its own.
         isWatched: surface !== undefined,
       });
@@ -208,6 +214,13 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
       return log === undefined ? session : withRunLog(session, log);
     },
   };
+}
+
+/** Whoever asks for them gets them, unless the settings say something else. */
+function withSuggestions(settings: Settings): Settings {
+  const given = settings.services?.suggest ?? true;
+  const suggest = typeof given === "object" ? { enabled: true, ...given } : given;
+  return { ...settings, services: { ...settings.services, suggest } };
 }
 
 async function restore(options: { world: World; request: RunRequest }): Promise<RestoredSession | undefined> {

@@ -23,6 +23,7 @@ const answers: Readonly<Record<string, (messages: readonly Message[]) => string 
   sessionMemory: notesOf,
   extractMemories: standingWishes,
   agentSummary: latestCall,
+  suggest: checkAfterChange,
   sideQuestion: (messages) =>
     [
       "The offline model follows rules and cannot answer from a conversation.",
@@ -55,6 +56,13 @@ function standingWishes(messages: readonly Message[]): string | undefined {
   const sentences = asked(messages).flatMap((words) => words.split(/(?<=[.!?])\s+|\n+/));
   const wishes = sentences.filter((sentence) => wish.test(sentence) && !sentence.includes("?"));
   return wishes.length === 0 ? undefined : wishes.map((words) => `USER HERE: ${words}`).join("\n");
+}
+
+/** What was just changed and not yet tried. */
+function checkAfterChange(messages: readonly Message[]): string | undefined {
+  const asked = messages.findLastIndex((message) => ownWordsOf(message).length > 0);
+  const calls = messages.slice(asked + 1).flatMap(({ content }) => toolUsesOf(content));
+  return calls.some(({ name }) => name === "Edit" || name === "Write") ? "run the tests" : undefined;
 }
 
 function latestCall(messages: readonly Message[]): string | undefined {
