@@ -3,12 +3,17 @@ import type { Clock, Timer } from "../world.ts";
 /** The longest delay Node accepts; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1;
 
+/** The same for all clocks of the process. */
+let originSeconds: number | undefined;
+
 export function createNodeClock(): Clock {
   return {
     now: () => Date.now(),
+    // Whole and small: thousands of agents keep some, and other numbers take room of their own in memory.
     monotonicMs: () => {
       const [seconds, nanoseconds] = process.hrtime();
-      return seconds * 1000 + nanoseconds / 1e6;
+      originSeconds ??= seconds;
+      return (seconds - originSeconds) * 1000 + Math.floor(nanoseconds / 1e6);
     },
     setTimer: (delayMs, callback, options) =>
       new NodeTimer(Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs), callback, options?.unref ?? false),
