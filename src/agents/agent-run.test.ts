@@ -45,6 +45,7 @@ function setUp(more: { onEnd?: () => void; diskIsFull?: boolean } = {}) {
     settings: {},
     live: { leave: (agentId: string) => left.push(agentId) },
     queue: { waiting: () => 0 },
+    tasks,
     onProblem: (problem: string) => problems.push(problem),
   } as unknown as AgentHost;
   const started = {

@@ -196,11 +196,15 @@ export class AgentRun extends Watched implements StartingRun {
   }
 
   /** Afterwards it can be woken, so it lets go of its transcript first. What came too late for it goes its own way. */
-  async #leave({ agentId, context, loop, slot }: StartedAgent): Promise<void> {
+  async #leave({ agentId, context, loop, slot, task }: StartedAgent): Promise<void> {
     // What failed to be kept has been told to whoever had to wait for it.
     await loop.transcript.close().catch(() => {});
     slot.free();
     this.#host.live.leave(agentId);
+    this.#scope?.release();
+    // Of one in the background somebody may still ask what became of it.
+    if (this.#background === undefined && this.#host.tasks.get(agentId) === task.task)
+      this.#host.tasks.remove(agentId);
     if (this.#host.queue.waiting(agentId) > 0)
       await this.#host.handOver({ context, wasStopped: this.#status === "killed" });
   }

@@ -35,13 +35,13 @@ export interface PlacedAgent {
 export async function placeAgent(
   host: AgentHost,
   request: SpawnRequest,
-  { cleanUp, run }: { cleanUp: CleanUp; run: StartingRun },
+  { undo, cleanUp, run }: { undo: CleanUp; cleanUp: CleanUp; run: StartingRun },
 ): Promise<PlacedAgent> {
   const { parent, definition, earlier, isolation } = request;
-  if (earlier) cleanUp.add("its transcript", () => earlier.writer.close());
+  if (earlier) undo.add("its transcript", () => earlier.writer.close());
   const agentId = earlier?.agentId ?? request.agentId ?? newTaskId("local_agent", host.world.random);
   const slot = host.slots.take();
-  cleanUp.add("its slot", slot.free);
+  undo.add("its slot", slot.free);
   const { maxTurns, budget } = agentLimits({
     maxTurns: request.maxTurns,
     definition,
@@ -49,7 +49,7 @@ export async function placeAgent(
   });
   const scope = request.scope.child();
   run.placed(scope);
-  cleanUp.add("its cancellation", () => scope.release());
+  undo.add("its cancellation", () => scope.release());
 
   const start: AgentStart = {
     agentId,
@@ -74,7 +74,7 @@ export async function placeAgent(
     budget: parent.budget.child(budget, { whose: `the agent ${definition.agentType}` }),
     maxTurns,
     folder,
-    task: register(host, { request, start: placed, cleanUp, run }),
+    task: register(host, { request, start: placed, undo, run }),
     slot,
     contributions,
   };
@@ -82,9 +82,9 @@ export async function placeAgent(
 
 function register(
   host: AgentHost,
-  options: { request: SpawnRequest; start: AgentStart; cleanUp: CleanUp; run: StartingRun },
+  options: { request: SpawnRequest; start: AgentStart; undo: CleanUp; run: StartingRun },
 ): TaskRun {
-  const { request, start, cleanUp, run } = options;
+  const { request, start, undo, run } = options;
   const { agentId, parent, scope } = start;
   const { name } = request;
   const giveNameBack =
@@ -107,12 +107,10 @@ function register(
     },
     run,
   );
-  cleanUp.add("its task", () => {
-    // One that never came to run has no other end.
-    const error = "it could not be started";
-    if (task.end({ status: scope.cancelled ? "killed" : "failed", error })) giveNameBack?.();
-    // Of one in the background somebody may still ask what became of it.
-    if (!task.task.isBackgrounded) host.tasks.remove(agentId);
+  undo.add("its task", () => {
+    task.end({ status: scope.cancelled ? "killed" : "failed", error: "it could not be started" });
+    host.tasks.remove(agentId);
+    giveNameBack?.();
   });
   return task;
 }

@@ -1,5 +1,5 @@
 /** The single entry for every agent that another starts: named or resumed (SP-16 to SP-21). */
-import { createCleanUp } from "../base/clean-up.ts";
+import { type CleanUp, createCleanUp } from "../base/clean-up.ts";
 import { runLoop } from "../loop/query-loop.ts";
 import { createStallWatch } from "../tasks/stall-watch.ts";
 import type { AgentHost } from "./agent-host.ts";
@@ -36,11 +36,14 @@ export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
   // All in one function, since this is what waits while an agent works, and thousands may.
   return async (request) => {
     const cleanUp = createCleanUp();
+    let undo: CleanUp | undefined = createCleanUp();
     const run = new AgentRun(host);
     try {
-      const started = await start(request, { cleanUp, run });
+      const started = await start(request, { undo, cleanUp, run });
       host.live.enter(started.context);
       run.begin(started);
+      // Not kept: there may be thousands.
+      undo = undefined;
       stalls.watch(run);
       if (request.isBackground) await run.moveToBackground();
       const end = await runAgent(started.loop);
@@ -52,7 +55,7 @@ export function createSpawn(host: AgentHost, news: AgentNews): Spawn {
     } finally {
       stalls.unwatch(run);
       if (run.begun) await run.end();
-      const failures = await cleanUp.run();
+      const failures = [...(await cleanUp.run()), ...((await undo?.run()) ?? [])];
       if (failures.length > 0)
         host.onProblem?.(`After the agent "${request.description}": ${failures.join("; ")}`);
     }

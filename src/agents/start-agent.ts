@@ -41,7 +41,11 @@ export interface StartedAgent {
 
 export type AgentStarter = (
   request: SpawnRequest,
-  options: { cleanUp: CleanUp; run: StartingRun },
+  /**
+   * `undo`: what is undone only if the start fails, since the run itself lets go of it at its end. `cleanUp`: what is
+   * undone in either case.
+   */
+  options: { undo: CleanUp; cleanUp: CleanUp; run: StartingRun },
 ) => Promise<StartedAgent>;
 
 export interface StarterParts {
@@ -54,8 +58,8 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
   // It knows nothing of an agent but where results are put.
   const results = createResultStore({ world: host.world, folder: host.folders.results });
 
-  return async (request, { cleanUp, run }) => {
-    const placed = await placeAgent(host, request, { cleanUp, run });
+  return async (request, { undo, cleanUp, run }) => {
+    const placed = await placeAgent(host, request, { undo, cleanUp, run });
     const { start, task, budget } = placed;
     const { model, warnings } = isForked(request)
       ? { model: request.parent.model, warnings: [] }
@@ -69,7 +73,7 @@ export function createAgentStarter(host: AgentHost, parts: StarterParts): AgentS
     const conversation = startConversation(host, { request, start, agent, model, fresh: prepared.prefix });
     // Of an agent that goes on it was open before anything else.
     const { transcript } = conversation;
-    if (!request.earlier) cleanUp.add("its transcript", () => transcript.close());
+    if (!request.earlier) undo.add("its transcript", () => transcript.close());
     const { parent, definition } = request;
     const effort = definition.effort ?? parent.effort;
     const context: AgentContext = {
