@@ -34,6 +34,8 @@ export interface Sender {
   readonly name: string;
   /** Absent: the main agent. */
   readonly agentId?: string | undefined;
+  /** A fork starts no agents, and so wakes none. */
+  readonly isFork?: boolean;
 }
 
 export type StructuredMessage =

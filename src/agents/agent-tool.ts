@@ -78,8 +78,8 @@ async function startFor(
 
   const cwd =
     input.cwd === undefined ? undefined : await folderNamed(input.cwd, parent.agent.folder, host.world);
-  const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd"> = definition
-    ? { definition }
+  const begin: Pick<SpawnRequest, "definition" | "earlier" | "cwd" | "parent" | "allowedTools"> = definition
+    ? { definition, parent }
     : await (await import("./resume-agent.ts")).loadEarlierRun(input.resume ?? "", {
         host,
         parentOf: () => parent,
@@ -95,7 +95,8 @@ async function startFor(
     isolation: isolation === "worktree" ? isolation : undefined,
     model: input.model,
     maxTurns: input.max_turns,
-    parent,
+    parent: begin.parent,
+    allowedTools: begin.allowedTools,
     description: input.description,
     prompt: input.prompt,
     toolUseId,

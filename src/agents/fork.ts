@@ -101,14 +101,15 @@ function aboutPlace({ root, parentRoot }: ForkPlace): string {
 /** The parent's own list and prompt. What a fork may not use stays in the list and is refused when it is called (FK-5). */
 export function forkPrefix(host: AgentHost, { fork, earlier, parent }: SpawnRequest): PreparedPrefix {
   const before = fork?.sentWith ?? parent.history.sentWith;
-  // One that goes on after its end begins with what it was sent then.
-  const tools = fork?.sentWith.tools ?? host.tools();
+  // One that goes on after its end begins with what it was sent then, and has nothing that it had not.
+  const known = new Set(earlier?.prefix?.tools.map(({ name }) => name));
+  const tools = fork?.sentWith.tools ?? host.tools().filter(({ name }) => known.has(name));
   const system = earlier?.prefix?.system ?? before?.prefix.system ?? "";
   const refusedTools = new Set(tools.flatMap(({ name }) => (isForForks(name) ? [] : [name])));
   return {
     prefix: fork?.sentWith.prefix ?? { system, tools: tools.map(describeTool) },
     tools,
-    permissions: { ...parent.agent.permissions, refusedTools },
+    permissions: { ...(earlier ? earlier.limits : parent.agent.permissions), refusedTools },
     source: { kind: "fork" },
     warnings: [],
   };

@@ -65,6 +65,11 @@ export function createLocalAgents(ports: LocalAgentPorts): AddressResolver {
       throw new ToolFailure("Not sent: that is you. An agent cannot write to itself.", {
         code: "message-to-self",
       });
+    if (sender.isFork && target !== undefined && !ports.isAlive(target))
+      throw new ToolFailure(
+        "Not sent: that agent has ended, and a fork starts none again. Do the work yourself, and report.",
+        { code: "fork-forks" },
+      );
     const text = typeof content === "string" ? content : JSON.stringify(content);
     await ports.queue.add({
       uuid,

@@ -9,10 +9,11 @@ import type { AgentContext } from "./agent-context.ts";
 import { folderBefore } from "./agent-folder.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { defaultAgentType, findDefinition, requireServers } from "./find-definition.ts";
-import { forkDefinition, forkType } from "./fork.ts";
+import { forkDefinition } from "./fork.ts";
+import { restoredLimits, withinKept } from "./kept-authority.ts";
 import type { EarlierRun, SpawnRequest } from "./spawn-request.ts";
 
-export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd" | "parent"> & {
+export type ResumedStart = Pick<SpawnRequest, "definition" | "cwd" | "parent" | "allowedTools"> & {
   readonly earlier: EarlierRun;
   /** What it was about when it was started. */
   readonly description: string;
@@ -34,7 +35,8 @@ export async function loadEarlierRun(
     });
   const reopened = await transcripts.reopen(agentId);
   try {
-    return await prepareToGoOn(reopened, { host, parent: parentOf(reopened.meta), scope });
+    const parent = withinKept(parentOf(reopened.meta), reopened.meta);
+    return await prepareToGoOn(reopened, { host, parent, scope });
   } catch (error) {
     // Left open it would count as running for ever.
     await reopened.writer.close();
@@ -46,17 +48,24 @@ async function prepareToGoOn(
   { meta, loaded, writer }: ReopenedTranscript,
   { host, parent, scope }: { host: AgentHost; parent: AgentContext; scope: Scope },
 ): Promise<ResumedStart> {
-  const { definition, notes } =
-    meta.agentType === forkType
-      ? { definition: forkDefinition, notes: [] }
-      : await definitionNow({ agentType: meta.agentType, tools: loaded.prefix?.tools }, host, parent);
+  const { definition, notes } = meta.authority?.isFork
+    ? { definition: forkDefinition, notes: [] }
+    : await definitionNow({ agentType: meta.agentType, tools: loaded.prefix?.tools }, host, parent);
   await requireServers(definition, host, scope);
   const { folder } = parent.agent;
   const cwd = await folderBefore(meta.cwd, folder, host.world);
   if (cwd === undefined) notes.push(`it can no longer work in ${meta.cwd}; it went on in ${folder.root}`);
   const { messages, prefix } = loaded;
-  const earlier = { agentId: meta.agentId, messages, prefix, writer, notes };
-  return { definition, earlier, parent, description: meta.description, ...(cwd !== undefined && { cwd }) };
+  const limits = restoredLimits(meta.authority);
+  const allowedTools = meta.authority?.allowedTools;
+  return {
+    definition,
+    earlier: { agentId: meta.agentId, messages, prefix, writer, notes, ...(limits && { limits }) },
+    parent,
+    description: meta.description,
+    ...(cwd !== undefined && { cwd }),
+    ...(allowedTools && { allowedTools }),
+  };
 }
 
 /** Looked up again; a denied one is refused, one that is gone is replaced. */

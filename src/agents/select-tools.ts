@@ -94,6 +94,8 @@ function isForAgents(name: string, wishes: ToolWishes): boolean {
 
 /** A fork is in the background. It has its parent's list; Agent itself says why it is not for it. */
 export function isForForks(name: string): boolean {
+  // The answer of the session is the main agent's to give.
+  if (name === "StructuredOutput") return false;
   return name === "Agent" || name === "SendMessage" || backgroundTools.has(name) || name.startsWith("mcp__");
 }
 

@@ -8,6 +8,7 @@ import {
   createAddressBook,
   leadsElsewhere,
   mainAgentName,
+  type Sender,
   type SentMessage,
 } from "./address-book.ts";
 import type { LocalAgentPorts } from "./local-agents.ts";
@@ -103,8 +104,12 @@ export function createSendMessageTool(ports: SendMessagePorts): Tool {
   });
 }
 
-function senderOf({ agent: { agentId } }: ToolContext, { names }: Pick<LocalAgentPorts, "names">) {
-  return { name: agentId === undefined ? mainAgentName : (names.nameOf(agentId) ?? agentId), agentId };
+function senderOf(
+  { agent: { agentId, source } }: ToolContext,
+  { names }: Pick<LocalAgentPorts, "names">,
+): Sender {
+  const name = agentId === undefined ? mainAgentName : (names.nameOf(agentId) ?? agentId);
+  return { name, agentId, ...(source.kind === "fork" && { isFork: true }) };
 }
 
 function describeSent(sent: SentMessage): string {

@@ -3,7 +3,7 @@ import type { Scope } from "../base/cancellation.ts";
 import type { AgentDefinition } from "../contracts/agent-definition.ts";
 import type { AgentActivity } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
-import type { EarlyAnswer } from "../tools/tool-context.ts";
+import type { AgentPermissions, EarlyAnswer } from "../tools/tool-context.ts";
 import type { PrefixRecord } from "../transcript/record.ts";
 import type { TranscriptWriter } from "../transcript/writer.ts";
 import type { AgentContext } from "./agent-context.ts";
@@ -42,7 +42,7 @@ export interface SpawnRequest {
   /** It goes on from here instead of starting anew. */
   readonly earlier?: EarlierRun;
   /** Stand instead of the allow rules that it would inherit (SP-15). */
-  readonly allowedTools?: readonly string[];
+  readonly allowedTools?: readonly string[] | undefined;
   /** A program may bring its own. */
   readonly agentId?: string;
   readonly systemPrompt?: string;
@@ -57,4 +57,6 @@ export interface EarlierRun {
   readonly writer: TranscriptWriter;
   /** What is not as it was, in words for the parent. */
   readonly notes: readonly string[];
+  /** Of a fork: what its parent was held to. */
+  readonly limits?: AgentPermissions;
 }

@@ -11,6 +11,7 @@ import { transcriptVersion } from "../transcript/version.ts";
 import { createUnkeptTranscript, type TranscriptWriter } from "../transcript/writer.ts";
 import type { AgentHost, AgentStart, Contribution } from "./agent-host.ts";
 import { inheritConversation } from "./inherited-conversation.ts";
+import { authorityToKeep } from "./kept-authority.ts";
 import type { SpawnRequest } from "./spawn-request.ts";
 
 export interface StartedConversation {
@@ -68,6 +69,7 @@ function newTranscript(
   if (transcripts === undefined) return createUnkeptTranscript();
   const { agentId, definition, parent, description } = start;
   const cwd = agent.folder.current;
+  const authority = authorityToKeep(request);
   const transcript = transcripts.create({
     agentId,
     agentType: definition.agentType,
@@ -79,6 +81,7 @@ function newTranscript(
     modelId: model.id,
     startedAt: timestamp,
     ...(request.name !== undefined && { name: request.name }),
+    ...(authority && { authority }),
   });
   transcript.append({ type: "head", version: transcriptVersion, sessionId, agentId, cwd, timestamp });
   return transcript;

@@ -64,6 +64,8 @@ export async function compactHistory(
   if (!compaction) return { promptTokensBefore, problem: new Error("nothing here can summarise") };
   const { messages } = history;
   let problem: Error | undefined;
+  // What was said must not be lost while the model sums it up.
+  await loop.transcript.durable();
   listener.emit({ type: "compaction-start", trigger });
   try {
     const shorter = await unlessStopped(loop, (signal) =>

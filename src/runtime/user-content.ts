@@ -1,4 +1,5 @@
 import { CadreError } from "../base/errors.ts";
+import { neutralizeTags } from "../base/markup.ts";
 import type { Block } from "../contracts/message.ts";
 
 /**
@@ -16,5 +17,10 @@ export function userContent(content: string | readonly Block[]): Block[] {
   const said = blocks.filter((block) => block.type !== "text" || /\S/.test(block.text));
   if (said.length === 0)
     throw new CadreError({ code: "nothing-to-say", message: "The message is empty. Give it some text." });
-  return said;
+  return said.map((block) => (block.type === "text" ? { ...block, text: ownWords(block.text) } : block));
+}
+
+/** A person may write of the runtime's tags, but a directive makes whoever has it in its history a fork. */
+function ownWords(text: string): string {
+  return neutralizeTags(text, ["fork-directive"]);
 }
