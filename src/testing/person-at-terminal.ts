@@ -2,11 +2,11 @@
 import { PassThrough } from "node:stream";
 import { createNodeClock } from "../base/world/node-clock.ts";
 import type { Message } from "../contracts/message.ts";
-import type { Surface } from "../runtime/session.ts";
+import type { PlainSurface } from "../surfaces/plain/plain-surface.ts";
 import { runPlain } from "../surfaces/plain/run-plain.ts";
 import { createScriptedSession, type ScriptedRun, type ScriptedSession } from "./scripted-session.ts";
 
-export type Script = (surface: Surface, session: () => ScriptedSession) => ScriptedRun;
+export type Script = (surface: PlainSurface, session: () => ScriptedSession) => ScriptedRun;
 
 export function sitDown(
   script: Script,
@@ -35,7 +35,7 @@ export function sitDown(
   });
   let session: ScriptedSession | undefined;
   const interruption = new AbortController();
-  const open = async (surface: Surface, resumed?: string) => {
+  const open = async (surface: PlainSurface, resumed?: string) => {
     options.open?.();
     const made: ScriptedSession = createScriptedSession(
       script(surface, () => made),

@@ -127,9 +127,12 @@ function patienceOf({ values, world }: Start, opener: Opener): Patience {
   return { noWait: values["no-wait"], clock: world.clock, timeLimit: () => opener.timeLimit };
 }
 
+/** Who shows what went wrong beside everything else. Absent: it goes to standard error. */
+type Problems = Pick<SessionOptions, "onProblem">;
+
 interface Opener {
   /** `otherId`: of a session to go on with, whatever was asked for at the start. */
-  open(choices: SessionChoices, surface?: Surface, otherId?: string): Promise<Session>;
+  open(choices: SessionChoices, surface?: Surface & Problems, otherId?: string): Promise<Session>;
   readonly model: Model | undefined;
   /** Empty until they are loaded. */
   readonly settings: Settings;
@@ -197,7 +200,7 @@ function createOpener({ world, request, values, io, log }: Start): Opener {
         settingsSources: loaded.sources,
         pluginFolders: request.pluginFolders,
         modelNamed: models.model,
-        onProblem: (message) => void io.stderr.write(`cadre: warning: ${message}\n`),
+        onProblem: surface?.onProblem ?? ((message) => void io.stderr.write(`cadre: warning: ${message}\n`)),
         surface: surface ?? (choices.onSuggestion && { onSuggestion: choices.onSuggestion }),
         // Only a conversation at a terminal has a surface of its own.
         isWatched: surface !== undefined,

@@ -15,6 +15,8 @@ export interface SessionChoices {
   permissionMode?: PermissionMode;
   /** Definitions by name, as they were sent. */
   agents?: Record<string, unknown>;
+  /** Who shows suggestions. Absent: none were asked for. */
+  onSuggestion?: (text: string) => void;
 }
 
 export interface ControlState {
@@ -24,6 +26,10 @@ export interface ControlState {
   session: Session | undefined;
   /** Whether the other side wants to hear what agents say. Undefined: it was not asked. */
   withAgentText: boolean | undefined;
+  /** Whether it wants to hear in a line what running agents do. */
+  withAgentSummaries: boolean;
+  /** Tells it what the user may want next. */
+  readonly suggest: (text: string) => void;
 }
 
 export async function answerControl(control: ControlRequest, state: ControlState): Promise<WireMessage> {
@@ -85,6 +91,8 @@ function initialize(request: ControlRequest["request"], state: ControlState): Wi
   if (isFilledRecord(jsonSchema)) choices.outputSchema = jsonSchema;
   if (isFilledRecord(agents)) choices.agents = agents;
   state.withAgentText = request.forwardSubagentText === true;
+  state.withAgentSummaries = request.agentProgressSummaries === true;
+  if (request.promptSuggestions === true) choices.onSuggestion = state.suggest;
   return {
     commands: [],
     agents: [],

@@ -108,6 +108,7 @@ const echo: ScriptedRun = async function* ({ content }) {
   yield* answerEvents(text);
   return { text };
 };
+const nothingDone = { toolUses: 0, usage: noUsage, lastActivities: [] };
 const results = (said: WireMessage[]) => said.filter((message) => message.type === "result");
 
 describe("messages on standard input", () => {
@@ -230,6 +231,72 @@ describe("control requests", () => {
     expect(asked.program.opened).toEqual([{ agents }]);
     expect((await wordsAfter({ agents: null })).words).toBe(0);
     expect((await wordsAfter()).words).toBe(1);
+  });
+
+  it("initialize asks for suggestions, and only then there are some", async () => {
+    const silent = start(echo);
+    silent.say(control("1", { subtype: "initialize" }));
+    silent.say(user("one"));
+    silent.end();
+    await silent.exit;
+    expect(silent.opened[0]).not.toHaveProperty("onSuggestion");
+    const program = start(echo);
+    program.say(control("1", { subtype: "initialize", promptSuggestions: true }));
+    program.say(user("one"));
+    await program.hears((message) => message.type === "result");
+    program.opened[0]?.onSuggestion?.("run the tests");
+    expect(await program.hears((message) => message.type === "prompt_suggestion")).toEqual({
+      type: "prompt_suggestion",
+      suggestion: "run the tests",
+      session_id: program.session.id,
+      uuid: expect.stringMatching(/^uuid-/),
+    });
+    program.end();
+    expect(await program.exit).toBe(0);
+  });
+
+  it("initialize asks for summaries of agents, and only then somebody watches them", async () => {
+    const program = start(echo);
+    let watched = 0;
+    const watchAgents = () => {
+      watched++;
+      return () => {};
+    };
+    Object.assign(program.session, { watchAgents });
+    program.say(control("1", { subtype: "initialize", agentProgressSummaries: true }));
+    program.say(user("one"));
+    await program.hears((message) => message.type === "result");
+    const run = program.session.tasks.register(
+      {
+        id: "a",
+        kind: "local_agent",
+        description: "task of a",
+        toolUseId: "call-a",
+        isBackgrounded: true,
+        agent: { agentType: "Explore", prompt: "Look.", depth: 1, progress: nothingDone },
+      },
+      { stop() {} },
+    );
+    run.update({ agent: { progress: { ...nothingDone, toolUses: 3, summary: "reads the parser" } } });
+    expect(await program.hears((message) => message.subtype === "task_progress")).toMatchObject({
+      task_id: "a",
+      tool_use_id: "call-a",
+      description: "task of a",
+      subagent_type: "Explore",
+      summary: "reads the parser",
+      usage: { tool_uses: 3, total_tokens: 0 },
+    });
+    run.end({ status: "completed" });
+    program.say(user("two"));
+    program.end();
+    await program.exit;
+    expect(watched).toBe(1);
+    const silent = start(echo);
+    Object.assign(silent.session, { watchAgents });
+    silent.say(user("one"));
+    silent.end();
+    await silent.exit;
+    expect(watched).toBe(1);
   });
 
   it("that cannot be honoured are refused, not ignored", async () => {

@@ -14,7 +14,7 @@ import type { PermissionBridge } from "./permission-bridge.ts";
 import type { Reporter } from "./reporter.ts";
 import { closeAfter, exitCodeOfRun, type Interruption } from "./run-headless.ts";
 import { tasksAtWork } from "./watch-tasks.ts";
-import { systemMessage, type WireContext, type WireMessage } from "./wire-messages.ts";
+import { systemMessage, type WireContext, type WireMessage, wireSuggestion } from "./wire-messages.ts";
 
 export interface StreamOptions {
   /** Called at the first message, with what the other side chose before it. */
@@ -53,6 +53,8 @@ export async function runStream(options: StreamOptions): Promise<number> {
     started: false,
     session: undefined,
     withAgentText: undefined,
+    withAgentSummaries: false,
+    suggest: (text) => void options.emit(wireSuggestion(text, options.context)),
     told: "idle",
     code: exitCodes.success,
     failed: false,
@@ -122,7 +124,7 @@ async function runMessage(
   state.failed = true;
   let session: Session;
   try {
-    session = state.session ??= await options.open(state.choices);
+    session = state.session ??= await open(options, state);
     options.permissions?.attach(session);
     void session.listen();
   } catch (error) {
@@ -149,6 +151,13 @@ async function runMessage(
     await reporter.failure(error);
     state.code = exitCodeOfError(error);
   }
+}
+
+/** Its agents are watched as long as it is open. */
+async function open(options: StreamOptions, { choices, withAgentSummaries }: StreamState): Promise<Session> {
+  const session = await options.open(choices);
+  if (withAgentSummaries) session.watchAgents();
+  return session;
 }
 
 /**

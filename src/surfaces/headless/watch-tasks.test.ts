@@ -29,6 +29,7 @@ function watching() {
     if (moment.started) told.push(`started ${moment.started.id}`);
     if (moment.ended) told.push(`ended ${moment.ended.id} ${moment.ended.status}`);
     if (moment.stalled) told.push(`stalled ${moment.stalled.id}`);
+    if (moment.summarized) told.push(`summary ${moment.summarized.agent?.progress.summary}`);
     if (moment.changed) told.push(`at work: ${watch.atWork.map(({ id }) => id).join(" ")}`);
   });
   return { tasks, watch, told };
@@ -52,6 +53,18 @@ describe("watching tasks", () => {
     expect(told).toEqual([]);
     run.update({ isBackgrounded: true });
     expect(told).toEqual(["started b1", "at work: b1"]);
+  });
+
+  it("tells what agents say of themselves when it is new, of those that are waited for, too", () => {
+    const { tasks, told } = watching();
+    const run = tasks.register({ ...agent, isBackgrounded: false }, handle);
+    const says = (summary: string) =>
+      run.update({ agent: { progress: { toolUses: 1, usage: noUsage, lastActivities: [], summary } } });
+    says("reads");
+    says("reads");
+    says("writes");
+    run.end({ status: "completed" });
+    expect(told).toEqual(["summary reads", "summary writes"]);
   });
 
   it("leaves the start and the end of agents to themselves, and counts them", () => {

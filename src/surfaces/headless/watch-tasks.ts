@@ -1,6 +1,6 @@
 /**
  * What the registry tells of tasks, as far as surfaces show it: what is at work in the background, which agent has
- * stalled, and the start and end, each exactly once, of what is no agent. Agents tell that themselves.
+ * stalled or said in a line what it does, and the start and end, each exactly once, of what is no agent. Agents tell that themselves.
  */
 import type { Task } from "../../contracts/task.ts";
 import type { TaskChange } from "../../tasks/registry.ts";
@@ -11,6 +11,8 @@ export interface TaskMoment {
   readonly ended?: Task;
   /** An agent in which nothing happens any more; told once, until something does. */
   readonly stalled?: Task;
+  /** An agent about which there is a new line of what it does. */
+  readonly summarized?: Task;
   /** Another set of tasks is at work in the background. */
   readonly changed: boolean;
 }
@@ -27,6 +29,8 @@ export interface TaskWatch {
 export function createTaskWatch(): TaskWatch {
   const atWork = new Map<string, Task>();
   const stalled = new Set<string>();
+  /** By agent; only of those about which there is one. */
+  const summaries = new Map<string, string>();
 
   function enter(task: Task): TaskMoment | undefined {
     const isNew = !atWork.has(task.id);
@@ -37,6 +41,7 @@ export function createTaskWatch(): TaskWatch {
 
   function leave(task: Task): TaskMoment | undefined {
     stalled.delete(task.id);
+    summaries.delete(task.id);
     if (!atWork.delete(task.id)) return undefined;
     return { changed: true, ...(task.agent === undefined && { ended: task }) };
   }
@@ -52,12 +57,27 @@ export function createTaskWatch(): TaskWatch {
     return false;
   }
 
+  function hasNewSummary(task: Task): boolean {
+    const summary = task.agent?.progress.summary;
+    if (summary === undefined || summaries.get(task.id) === summary) return false;
+    summaries.set(task.id, summary);
+    return true;
+  }
+
   return {
     see({ type, task }) {
       if (type === "task-end") return leave(task);
       if (type !== "task-start" && type !== "task-update") return undefined;
       const moment = task.isBackgrounded ? enter(task) : undefined;
-      return hasJustStalled(task) ? { changed: false, ...moment, stalled: task } : moment;
+      const isStalled = hasJustStalled(task);
+      const isSummarized = hasNewSummary(task);
+      if (!isStalled && !isSummarized) return moment;
+      return {
+        changed: false,
+        ...moment,
+        ...(isStalled && { stalled: task }),
+        ...(isSummarized && { summarized: task }),
+      };
     },
     get atWork() {
       return [...atWork.values()];

@@ -13,6 +13,7 @@ import {
   wireTaskProgress,
   wireTaskStalled,
   wireTaskStarted,
+  wireTaskSummary,
 } from "./wire-tasks.ts";
 
 export interface WireActivity {
@@ -94,6 +95,9 @@ export function createWireActivity(options: {
       ...(moment.ended ? ended(moment.ended) : []),
       ...(moment.stalled
         ? rise(speechOf(moment.stalled.id), [wireTaskStalled(moment.stalled, context)])
+        : []),
+      ...(moment.summarized
+        ? rise(speechOf(moment.summarized.id), [wireTaskSummary(moment.summarized, context)])
         : []),
     ],
     endRun() {

@@ -130,6 +130,16 @@ export function systemMessage(context: WireContext, subtype: string, fields: Wir
   return { type: "system", subtype, ...fields, session_id: context.sessionId, uuid: context.uuid() };
 }
 
+/** What the user may want next, until they say something. */
+export function wireSuggestion(suggestion: string, context: WireContext): WireMessage {
+  return {
+    type: "prompt_suggestion",
+    suggestion,
+    session_id: context.sessionId,
+    uuid: context.uuid(),
+  };
+}
+
 function isNews({ role, content }: Message): boolean {
   return role === "assistant" || content.some((block) => block.type === "tool_result");
 }

@@ -24,8 +24,22 @@ export function wireTaskProgress(agent: WatchedAgent, durationMs: number, contex
 }
 
 export function wireTaskStalled(task: Task, context: WireContext): WireMessage {
-  const { id, description, toolUseId, agent, startedAt } = task;
   return systemMessage(context, "task_progress", {
+    ...progressFields(task, context),
+    summary: "Stalled: nothing has happened in it for a while.",
+    state: "stalled",
+  });
+}
+
+/** What an agent does, in its own words. */
+export function wireTaskSummary(task: Task, context: WireContext): WireMessage {
+  const { summary } = task.agent?.progress ?? {};
+  return systemMessage(context, "task_progress", { ...progressFields(task, context), summary });
+}
+
+function progressFields(task: Task, context: WireContext): WireMessage {
+  const { id, description, toolUseId, agent, startedAt } = task;
+  return {
     task_id: id,
     ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
     description,
@@ -35,9 +49,7 @@ export function wireTaskStalled(task: Task, context: WireContext): WireMessage {
       tool_uses: agent?.progress.toolUses ?? 0,
       duration_ms: Math.round(context.now() - startedAt),
     },
-    summary: "Stalled: nothing has happened in it for a while.",
-    state: "stalled",
-  });
+  };
 }
 
 /** Nobody waits for it any longer; it goes on. */

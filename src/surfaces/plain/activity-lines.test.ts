@@ -110,6 +110,31 @@ describe("activity lines", () => {
   });
 });
 
+describe("lines of a conversation that is summarised", () => {
+  const starts = { type: "compaction-start", trigger: "automatic" } as const;
+  const ends = { type: "compaction-end", trigger: "automatic", promptTokensBefore: 41_000 } as const;
+
+  it("say that it begins, and how long it was", () => {
+    expect(shown([starts, ends])).toEqual([
+      "(the conversation is long: summarising it)",
+      "(from here on the model has a summary; before, it had 41,000 tokens)",
+    ]);
+    expect(shown([{ ...ends, promptTokensBefore: 0 }])).toEqual([
+      "(from here on the model has a summary; the transcript has everything)",
+    ]);
+  });
+
+  it("say why it stays as it was, and leave the answer to whoever was asked", () => {
+    expect(shown([{ ...ends, problem: "no\nroom" }])).toEqual(["(it stays as it was: no room)"]);
+    expect(
+      shown([
+        { ...starts, trigger: "manual" },
+        { ...ends, trigger: "manual" },
+      ]),
+    ).toEqual(["(summarising it)"]);
+  });
+});
+
 describe("lines of agents", () => {
   const read = (file_path: string) => ({ name: "Read", input: { file_path } });
   const crowd = (count: number, options: { description?: string; type?: string } = {}) =>

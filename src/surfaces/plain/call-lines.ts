@@ -111,11 +111,19 @@ function linesAt(event: LoopEvent, denied: Set<string>, layout: Layout): string[
       return [`${remark}(${event.trigger === "manual" ? "" : "the conversation is long: "}summarising it)`];
     case "compaction-end":
       // Whoever asked for it is answered.
-      if (event.problem === undefined || event.trigger === "manual") return [];
-      return [`${remark}(it stays as it was: ${cut(oneLine(event.problem), room)})`];
+      if (event.trigger === "manual") return [];
+      if (event.problem !== undefined)
+        return [`${remark}(it stays as it was: ${cut(oneLine(event.problem), room)})`];
+      return [`${remark}(from here on the model has a summary; ${lengthBefore(event)})`];
     default:
       return [];
   }
+}
+
+function lengthBefore({ promptTokensBefore }: { promptTokensBefore: number }): string {
+  return promptTokensBefore > 0
+    ? `before, it had ${groupDigits(promptTokensBefore)} tokens`
+    : "the transcript has everything";
 }
 
 /** Undefined when the person interrupted it. */

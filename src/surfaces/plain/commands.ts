@@ -1,8 +1,10 @@
 /** What a person can say to Cadre itself, during a run as well. */
+import type { Settings } from "../../contracts/settings.ts";
 import type { Task } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
 import { isAtWork } from "../headless/watch-tasks.ts";
 import { counted } from "./describe-call.ts";
+import { serviceCostLines, serviceLines } from "./service-lines.ts";
 import { describeCost } from "./session-totals.ts";
 import { taskListLines } from "./task-lines.ts";
 
@@ -14,7 +16,9 @@ const help = `Type what you want done, and Enter. A line that ends in \\ goes on
                goes on in the copy here
   /compact     replace the conversation by a summary; what you add says what matters
   /btw         ask something beside the conversation, also during a run
+  /yes         send what was suggested last: (next? ...)
   /cost        tokens and cost so far, and what the prompt cache saved
+  /services    what Cadre does by itself, and what that has cost
   /model       the model in use
   /help        this text
   /exit        leave (also Ctrl+D)
@@ -28,7 +32,7 @@ const mostEnded = 10;
 /** Undefined: it is no command. */
 export function answerCommand(
   typed: string,
-  { session, now }: { session: Session | undefined; now: number },
+  { session, now, settings }: { session: Session | undefined; now: number; settings: Settings },
 ): string | undefined {
   const [, command, argument = ""] = /^(\/[a-z]+)(?:\s+(.*))?$/s.exec(typed) ?? [];
   if (command === undefined) return undefined;
@@ -37,7 +41,9 @@ export function answerCommand(
   if (session === undefined) return "Nothing yet.";
   switch (command) {
     case "/cost":
-      return describeCost(session.totals);
+      return [describeCost(session.totals), ...serviceCostLines(session.serviceCosts)].join("\n");
+    case "/services":
+      return serviceLines(session, settings).join("\n");
     case "/tasks":
       return listTasks(session.tasks.list(), now);
     case "/stop":
@@ -49,7 +55,7 @@ export function answerCommand(
   }
 }
 
-const known = new Set(["/cost", "/model", "/tasks", "/stop", "/background"]);
+const known = new Set(["/cost", "/services", "/model", "/tasks", "/stop", "/background"]);
 
 /** Everything that the main agent waits for; what that waits for in turn goes with it. */
 export function sendToBackground({ tasks }: Pick<Session, "tasks">): string {

@@ -23,6 +23,8 @@ export interface PlainConsole {
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Resolves when no question is open. */
   unasked(): Promise<void>;
+  /** Something is half typed, or a question is open. */
+  readonly isInUse: boolean;
   close(): void;
 }
 
@@ -111,7 +113,7 @@ export function createPlainConsole(options: {
   reader.on("line", (typed) => {
     atLineStart = true;
     prompted = false;
-    if (answer === undefined) paste(typed);
+    if (answer === undefined) paste.take(typed);
     else answer(typed);
   });
   // An answer is not something to call back later.
@@ -192,6 +194,10 @@ export function createPlainConsole(options: {
         await lastQuestion;
       }
     },
+    get isInUse() {
+      // Without line editing the reader has no line.
+      return answer !== undefined || paste.isOpen || (terminal && reader.line !== "");
+    },
     close() {
       if (!closed) closeReader();
     },
@@ -199,20 +205,29 @@ export function createPlainConsole(options: {
 }
 
 /** Lines that arrive together were pasted together, and a line that ends in a backslash goes on. */
-function createPaste(onText: (text: string) => void): (line: string) => void {
+function createPaste(onText: (text: string) => void): {
+  take(line: string): void;
+  /** More is to come. */
+  readonly isOpen: boolean;
+} {
   let lines: string[] = [];
   let scheduled = false;
-  return (line) => {
-    lines.push(line);
-    if (scheduled) return;
-    scheduled = true;
-    queueMicrotask(() => {
-      scheduled = false;
-      if (lines.at(-1)?.endsWith("\\") === true) return;
-      const text = lines.map((each) => each.replace(/\\$/, "")).join("\n");
-      lines = [];
-      onText(text);
-    });
+  return {
+    get isOpen() {
+      return lines.length > 0;
+    },
+    take(line) {
+      lines.push(line);
+      if (scheduled) return;
+      scheduled = true;
+      queueMicrotask(() => {
+        scheduled = false;
+        if (lines.at(-1)?.endsWith("\\") === true) return;
+        const text = lines.map((each) => each.replace(/\\$/, "")).join("\n");
+        lines = [];
+        onText(text);
+      });
+    },
   };
 }
 

@@ -6,8 +6,17 @@ import type { PlainConsole } from "./console.ts";
 import { permissionQuestion, readPermissionAnswer } from "./permission-question.ts";
 import { questionText, readChoice } from "./user-question.ts";
 
-export function createPlainSurface(console: PlainConsole): Required<Omit<Surface, "onSuggestion">> {
+export interface PlainSurface extends Required<Surface> {
+  /** Something went wrong that nobody waits for. */
+  onProblem(message: string): void;
+}
+
+export function createPlainSurface(
+  console: PlainConsole,
+  heard: Pick<PlainSurface, "onSuggestion" | "onProblem">,
+): PlainSurface {
   return {
+    ...heard,
     async askQuestions(questions, signal) {
       const answers: [string, string | string[]][] = [];
       for (const question of questions) {

@@ -70,6 +70,30 @@ describe("a conversation", () => {
     expect(person.session()?.submitted).toEqual(["a\n\nb", "one \ntwo"]);
   });
 
+  it("shows what went wrong beside it on a line of its own, and what is being typed stays", async () => {
+    let warn = (_message: string) => {};
+    const person = sitDown(
+      (surface, session) => {
+        warn = surface.onProblem;
+        return echo(surface, session);
+      },
+      { terminal: true },
+    );
+    await person.sees("> ");
+    warn("the service suggest failed");
+    await person.sees("\ncadre: warning: the service suggest failed\n");
+    await person.sees("> ");
+    person.type("half");
+    await person.sees("half");
+    warn("again");
+    await person.sees("\ncadre: warning: again\n");
+    await person.sees("> half");
+    person.type(" a line\r");
+    await person.sees("you said: half a line");
+    person.type("/exit\r");
+    expect(await person.exit).toBe(0);
+  });
+
   it("does not send blank lines", async () => {
     const person = sitDown(echo);
     await person.sees("> ");

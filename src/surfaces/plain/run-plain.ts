@@ -5,7 +5,8 @@
 import { createChannel } from "../../base/channel.ts";
 import { CadreError, isCancelled, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/world.ts";
-import type { Session, Surface } from "../../runtime/session.ts";
+import type { Settings } from "../../contracts/settings.ts";
+import type { Session } from "../../runtime/session.ts";
 import { describeEnd } from "../headless/describe-end.ts";
 import { driveRun } from "../headless/drive-run.ts";
 import { exitCodeOfError, exitCodes } from "../headless/exit-code.ts";
@@ -14,10 +15,11 @@ import type { Interruption } from "../headless/run-headless.ts";
 import { tasksAtWork } from "../headless/watch-tasks.ts";
 import type { FinishedRun } from "../headless/wire-result.ts";
 import { createAgentLabels } from "./agent-labels.ts";
+import { createAgentLook } from "./agent-look.ts";
 import { answerCommand, sendToBackground } from "./commands.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
 import { counted } from "./describe-call.ts";
-import { answerPermissions, createPlainSurface } from "./plain-surface.ts";
+import { answerPermissions, createPlainSurface, type PlainSurface } from "./plain-surface.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 import { describeResumed } from "./resumed-conversation.ts";
 import {
@@ -29,11 +31,14 @@ import {
   sessionCommandIn,
 } from "./session-commands.ts";
 import { describeTotals } from "./session-totals.ts";
+import { createSuggestions } from "./suggestions.ts";
 
 export interface PlainOptions {
-  readonly open: (surface: Surface) => Promise<Session>;
+  readonly open: (surface: PlainSurface) => Promise<Session>;
   /** Opens another one, to go on in it. Absent: that is not possible here. */
-  readonly openOther?: (surface: Surface, sessionId: string) => Promise<Session>;
+  readonly openOther?: (surface: PlainSurface, sessionId: string) => Promise<Session>;
+  /** Of the session that is open. Default: none are made. */
+  readonly settings?: () => Settings;
   readonly firstPrompt: string | undefined;
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -105,7 +110,10 @@ export async function runPlain(options: PlainOptions): Promise<number> {
         if (command === "/exit" || command === "/quit") return void leaveIfMeant();
         const about = sessionCommandIn(command);
         if (about !== undefined) return takeSessionCommand(about, command);
-        const answer = answerCommand(command, { session, now: options.clock.now() });
+        if (command === "/yes") return sendSuggestion();
+        if (command === "/tasks" && session !== undefined) agentLook.look(session);
+        const settings = options.settings?.() ?? {};
+        const answer = answerCommand(command, { session, now: options.clock.now(), settings });
         if (answer !== undefined) showAnswer(answer);
         else if (!running) typed.push(text);
         else if (command !== "" && session !== undefined) void note(session, text);
@@ -147,18 +155,33 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   const takeSessionCommand = (about: SessionCommand | string, command: string) => {
     if (typeof about === "string") showAnswer(about);
     else if (session === undefined) showAnswer("Nothing yet.");
-    else if (about.name === "btw")
+    else if (about.name === "btw") {
+      showAnswer("(asking ...)");
       void askBeside(session, about.question, gone.signal).then((answer) => {
         if (!leaving) showAnswer(answer);
       });
-    else if (!isForIdle(about)) void branchConversation(session).then(showAnswer);
+    } else if (!isForIdle(about)) void branchConversation(session).then(showAnswer);
     else if (running) showAnswer(`(a run goes on: /${about.name} has to wait for its end)`);
     else typed.push(command);
   };
-  const surface = createPlainSurface(console);
+  const agentLook = createAgentLook(options.clock);
+  const suggestions = createSuggestions({ console, isIdle: () => !running && !leaving });
+  const sendSuggestion = () => {
+    const text = suggestions.take();
+    if (text === undefined) showAnswer("(nothing is suggested)");
+    else typed.push(text);
+  };
+  const surface = createPlainSurface(console, {
+    onSuggestion: suggestions.offer,
+    onProblem(message) {
+      console.line(`cadre: warning: ${message}`);
+      if (session !== undefined && !running && !leaving) console.prompt();
+    },
+  });
   /** From now on this is the conversation. */
   const sitDown = (next: Session): Renderer => {
     session = next;
+    agentLook.leave();
     stopAnswering();
     stopAnswering = answerPermissions({ console, permissions: next.permissions, labels });
     renderer?.leave();
@@ -223,6 +246,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
         continue;
       }
       running = true;
+      suggestions.drop();
       // What waits after a failure is tried again with the next prompt.
       startsItself = false;
       await renderer.startRun();
@@ -248,6 +272,7 @@ export async function runPlain(options: PlainOptions): Promise<number> {
   } finally {
     options.interruption.signal.removeEventListener("abort", leave);
     renderer?.leave();
+    agentLook.leave();
     stopAnswering();
     console.close();
     await close();

@@ -182,6 +182,7 @@ describe("/btw", () => {
     const person = sitDown(untilStopped);
     await person.sees("> ");
     person.type("/btw what was the name?\n");
+    await person.sees("(asking ...)\n> ");
     await person.sees(
       "an answer to: what was the name?\n(beside the conversation: nothing of this is part of it)\n> ",
     );

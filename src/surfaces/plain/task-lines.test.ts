@@ -114,6 +114,21 @@ describe("the list of tasks", () => {
       "a3     Agent Explore: find the parser (at work, in the foreground, 1 min 0 s, 1 call)",
     ]);
     expect(taskListLines([], at)).toEqual(["No tasks."]);
+  });
+
+  it("has what an agent at work says of itself under its line, and no longer when it has ended", () => {
+    const at = { now: 61_000, maxChars: 50 };
+    const known = agent.agent as NonNullable<Task["agent"]>;
+    const summary = `reads the\nparser ${long}`;
+    const busy = { ...agent, agent: { ...known, progress: { ...known.progress, summary } } };
+    const lines = taskListLines([busy, { ...busy, id: "a2", status: "completed" }], at);
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(/^ {7}reads the parser y+\.\.\.$/);
+    expect(lines[1]).toHaveLength(50);
+    expect(lines[2]).toContain("(done, ");
+  });
+
+  it("fits the line", () => {
     expect(widest(taskListLines([{ ...agent, description: long }], { now: 2000, maxChars: 79 }))).toBe(79);
   });
 });

@@ -52,14 +52,14 @@ export function stalledLine({ id, agent }: Task, label: string | undefined, maxC
   return cut(who, maxChars - tail.length) + tail;
 }
 
-/** The list of `/tasks`: one line for each. */
+/** The list of `/tasks`: one line for each, and one for what an agent at work says of itself. */
 export function taskListLines(
   tasks: readonly Task[],
   { now, maxChars }: { now: number; maxChars: number },
 ): string[] {
   if (tasks.length === 0) return ["No tasks."];
   const width = Math.max(...tasks.map(({ id }) => id.length));
-  return tasks.map((task) => {
+  return tasks.flatMap((task) => {
     const { agent } = task;
     const facts = [
       stateOf(task),
@@ -69,7 +69,11 @@ export function taskListLines(
     ];
     const head = `${task.id.padEnd(width)}  `;
     const tail = ` (${facts.join(", ")})`;
-    return head + cut(nameOf(task), Math.max(20, maxChars - head.length - tail.length)) + tail;
+    const line = head + cut(nameOf(task), Math.max(20, maxChars - head.length - tail.length)) + tail;
+    const summary = isAtWork(task) ? agent?.progress.summary : undefined;
+    if (summary === undefined) return [line];
+    const indent = " ".repeat(head.length);
+    return [line, indent + cut(oneLine(summary), Math.max(20, maxChars - indent.length))];
   });
 }
 
