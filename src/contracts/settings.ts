@@ -12,13 +12,13 @@ const Budget = z.looseObject({
   minutes: z.number().positive().optional(),
 });
 
-/** A switch, or a switch and what the service may use in a session. */
+/** A switch, or a switch and what the service may use in a session; nothing is the same as off. */
 const Service = z.union([
   z.boolean(),
   z.looseObject({
     enabled: z.boolean().optional(),
-    tokens: positiveInteger.optional(),
-    usd: z.number().positive().optional(),
+    tokens: z.int().nonnegative().optional(),
+    usd: z.number().nonnegative().optional(),
   }),
 ]);
 

@@ -4,7 +4,7 @@ import { noUsage, promptTokensOf, type Usage } from "../contracts/usage.ts";
 import type { History } from "./history.ts";
 import type { Prefix } from "./request.ts";
 
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 /** What an agent's first answer is taken to be. */
 const firstAnswerTokens = 1_000;
 /** Among them are the answers by whose length the next is guessed. */
@@ -55,7 +55,7 @@ export function tokensOfPrefix({ system, tools }: Prefix): number {
   return Math.ceil((system.length + characters) / charactersPerToken);
 }
 
-export function tokensOfMessages(messages: readonly Message[]): number {
+export function tokensOfMessages(messages: readonly Pick<Message, "content">[]): number {
   let tokens = 0;
   for (const { content } of messages) for (const block of content) tokens += blockTokens(block);
   return Math.ceil(tokens);

@@ -118,6 +118,16 @@ describe("an internal fork", () => {
     expect(bytes(model.requests.at(-1)?.messages)).toContain("only wants an answer in words");
   });
 
+  it("tells what it said at its end from what it said before a call", async () => {
+    const preamble = { ...call, text: "I shall look" };
+    const silent = await (await afterRun(["done", preamble, ""])).fork();
+    expect(silent).toMatchObject({ answer: "", text: "I shall look" });
+    const stopped = await (await afterRun(["done", preamble])).fork({ limits: { maxTurns: 1 } });
+    expect(stopped).toMatchObject({ answer: "", text: "I shall look" });
+    const whole = await (await afterRun(["done", preamble, "an answer"])).fork();
+    expect(whole).toMatchObject({ answer: "an answer", text: "an answer" });
+  });
+
   it("answers the calls that its run still waits for, since every call needs a result", async () => {
     const { model, history, fork } = await afterRun([call, "done", "an answer"]);
     await fork({ messages: history.messages.slice(0, 2) });

@@ -41,7 +41,9 @@ export interface InternalForkLimits {
 
 export interface InternalForkEnd {
   readonly end: LoopEnd;
-  /** Of its last message that says something; may be empty. */
+  /** What it said at its end, after all calls; may be empty. */
+  readonly answer: string;
+  /** Of its last message that says something, be it only what it was about to do; may be empty. */
   readonly text: string;
   /** What came after those it was given: the prompt, answers, results. */
   readonly messages: readonly Message[];
@@ -83,7 +85,7 @@ export async function runInternalFork(fork: InternalFork): Promise<InternalForkE
   });
   throwIfCancelled(scope);
   const messages = history.messages.slice(fork.messages.length);
-  return { end, text: lastText(messages), messages, usage: budget.usage };
+  return { end, answer: answerOf(messages), text: lastText(messages), messages, usage: budget.usage };
 }
 
 async function endOf(loop: LoopOptions): Promise<LoopEnd> {
@@ -146,6 +148,14 @@ const nothingWaits: LoopOptions["queue"] = { take: () => [], waiting: () => 0, a
 function denyAll(name: string): Gate {
   const message = `Not run: the runtime's ${name} only wants an answer in words. Give it without calling tools.`;
   return async () => ({ allowed: false, message });
+}
+
+/** A provider that pauses goes on in a further message. */
+function answerOf(messages: readonly Message[]): string {
+  const start = messages.findLastIndex(({ role }) => role === "user") + 1;
+  const last = messages.slice(start);
+  if (last.some(({ content }) => toolUsesOf(content).length > 0)) return "";
+  return last.map(({ content }) => textOf(content)).join("");
 }
 
 function lastText(messages: readonly Message[]): string {

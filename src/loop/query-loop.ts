@@ -21,7 +21,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopEnd> {
 
     for (let turn = 1; ; turn++) {
       await listener.caughtUp?.();
-      const stop = reasonToStop(loop, turn) ?? (isNearLimit(loop, state) && (await compactNear(loop, state)));
+      const stop = reasonToStop(loop, turn) ?? (isNearLimit(loop) && (await compactNear(loop)));
       if (stop) return time.reasonOf(stop);
       const change = loop.renewPrefix?.();
       if (change) {

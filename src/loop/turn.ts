@@ -32,8 +32,6 @@ export interface TurnState extends Admission {
   /** Of the present turn, all attempts together. */
   usage: Usage;
   modelMs: number;
-  /** After a failure to make the conversation shorter: at how many tokens it is tried again. */
-  compactAgainAt: number;
   compactionForced: boolean;
 }
 
@@ -42,7 +40,6 @@ export function createTurnState(): TurnState {
     promptTokens: 0,
     usage: noUsage,
     modelMs: 0,
-    compactAgainAt: 0,
     compactionForced: false,
     reservation: undefined,
   };

@@ -45,7 +45,8 @@ export function withFallback(options: FallbackOptions): Model {
       return "answered";
     } catch (error) {
       const isOverload = givenUp || (error instanceof ModelError && error.kind === "overloaded");
-      if (began || !isOverload) throw error;
+      // All others would have to go with it.
+      if (began || !isOverload || request.patience === "none") throw error;
       return "overloaded";
     } finally {
       scope.release();

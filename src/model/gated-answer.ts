@@ -72,6 +72,10 @@ export class GatedAnswer implements AsyncIterableIterator<ModelEvent, undefined>
     this.wasSent = request.isRetry === true;
   }
 
+  get givesWay(): boolean {
+    return this.#request.patience === "none";
+  }
+
   onPaused(): void {
     this.#account.patience.tellPause(this);
   }

@@ -11,6 +11,8 @@ import type { ModelError } from "./model-error.ts";
 export interface Caller {
   readonly lane: Lane;
   readonly scope: Scope;
+  /** It goes after all others, and takes no place from them: neither it nor its failure holds anybody up. */
+  readonly givesWay: boolean;
   /** It begins to wait for a model that does not answer. */
   readonly onPaused: () => void;
   /** Its next sending is not its first. */
@@ -34,10 +36,16 @@ export interface Admission<C extends Caller> {
   readonly counts: Readonly<AdmissionCounts>;
   /** A slot, if one is to be had without waiting. */
   enterNow(caller: C): Slot<C> | undefined;
-  /** For a caller that is not cancelled yet. Rejects with a `CancelledError`, or with what `dismiss` says. */
+  /**
+   * For a caller that is not cancelled yet. Rejects with a `CancelledError`, or with what `dismiss` says; one that gives
+   * way also with the last failure of a model that is paused.
+   */
   enter(caller: C): Promise<Slot<C>>;
   answered(slot: Slot): void;
-  /** To be called before `leave`, for what failed before it was answered, and for an overload also after. */
+  /**
+   * To be called before `leave`, for what failed before it was answered, and for an overload also after. Not for
+   * callers that give way.
+   */
   failed(slot: Slot, error: ModelError): void;
   leave(slot: Slot): void;
   /** Callers that wait and for whom `reason` finds one are rejected with it. */
@@ -75,7 +83,10 @@ export function createAdmission<C extends Caller>(options: {
   const counts: AdmissionCounts = { admitted: 0, retries: 0, probes: 0, answers: 0 };
   // A set keeps the order of arrival, and whoever is cancelled leaves it at once.
   const waiters = new Set<Waiter<C>>();
+  const yielding = new Set<Waiter<C>>();
   let active = 0;
+  /** On their way as well, but of those that give way. */
+  let aside = 0;
   let sendings = 0;
   /** Whatever was sent before says the same about the account, and is not held against it again. */
   let halvedAt = 0;
@@ -100,11 +111,38 @@ export function createAdmission<C extends Caller>(options: {
     return { caller, asProbe, number: sendings, settled: false };
   };
 
+  /** The lane does not hear of it. */
+  const sendAside = (caller: C): Slot<C> => {
+    counts.admitted += 1;
+    caller.wasSent = true;
+    aside += 1;
+    return { caller, asProbe: false, number: sendings, settled: false };
+  };
+
+  /** Those that give way: the moment at which the next one may go. */
+  const admitYielding = (nowMs: number): number => {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const waiter of yielding) {
+      const { caller } = waiter;
+      const { paused, lastError } = caller.lane;
+      const atMs = startsAtMs(caller);
+      if (paused && lastError && atMs > nowMs) {
+        yielding.delete(waiter);
+        waiter.reject(lastError);
+      } else if (active + aside >= limit.current) break;
+      else if (atMs <= nowMs) {
+        yielding.delete(waiter);
+        waiter.admit(sendAside(caller));
+      } else nextMs = Math.min(nextMs, atMs);
+    }
+    return nextMs;
+  };
+
   /** Lets in whoever may go, and comes back when the next one may. */
   const admitWaiters = () => {
     wake?.cancel();
     wake = undefined;
-    if (waiters.size === 0) return;
+    if (waiters.size + yielding.size === 0) return;
     const nowMs = clock.monotonicMs();
     let nextMs = Number.POSITIVE_INFINITY;
     for (const waiter of waiters) {
@@ -116,15 +154,16 @@ export function createAdmission<C extends Caller>(options: {
         waiter.admit(send(waiter.caller, nowMs));
       } else nextMs = Math.min(nextMs, atMs);
     }
-    if (waiters.size > 0) wake = clock.setTimer(nextMs - nowMs, admitWaiters);
+    if (yielding.size > 0) nextMs = Math.min(nextMs, admitYielding(nowMs));
+    if (nextMs < Number.POSITIVE_INFINITY) wake = clock.setTimer(nextMs - nowMs, admitWaiters);
   };
 
   return {
     get active() {
-      return active;
+      return active + aside;
     },
     get waiting() {
-      return waiters.size;
+      return waiters.size + yielding.size;
     },
     get limit() {
       return limit.current;
@@ -132,13 +171,14 @@ export function createAdmission<C extends Caller>(options: {
     counts,
     startsAtMs,
     enterNow(caller) {
-      if (waiters.size > 0 || active >= limit.current) return undefined;
+      if (waiters.size > 0 || active >= limit.current || caller.givesWay) return undefined;
       const nowMs = clock.monotonicMs();
       return startsAtMs(caller) <= nowMs ? send(caller, nowMs) : undefined;
     },
     enter: (caller) =>
       new Promise((resolve, reject) => {
         const { scope } = caller;
+        const line = caller.givesWay ? yielding : waiters;
         const waiter: Waiter<C> = {
           caller,
           admit(slot) {
@@ -151,11 +191,11 @@ export function createAdmission<C extends Caller>(options: {
           },
         };
         const stopListening = onCancelled(scope, () => {
-          waiters.delete(waiter);
+          line.delete(waiter);
           waiter.reject(cancelledErrorOf(scope));
           admitWaiters();
         });
-        waiters.add(waiter);
+        line.add(waiter);
         admitWaiters();
         if (caller.lane.paused && waiters.has(waiter)) caller.onPaused();
       }),
@@ -163,9 +203,10 @@ export function createAdmission<C extends Caller>(options: {
       if (slot.settled) return;
       slot.settled = true;
       counts.answers += 1;
+      if (slot.caller.givesWay) return;
       slot.caller.lane.answered(limit.current);
       limit.grow({ isContended: waiters.size > 0 });
-      if (waiters.size > 0) admitWaiters();
+      if (waiters.size + yielding.size > 0) admitWaiters();
     },
     failed(slot, error) {
       const nowMs = clock.monotonicMs();
@@ -183,10 +224,13 @@ export function createAdmission<C extends Caller>(options: {
       for (const { caller } of waiters) if (caller.lane === lane) caller.onPaused();
     },
     leave(slot) {
-      const { lane } = slot.caller;
-      if (!slot.settled) lane.abandoned({ nowMs: clock.monotonicMs(), asProbe: slot.asProbe });
-      active -= 1;
-      if (waiters.size > 0) admitWaiters();
+      const { lane, givesWay } = slot.caller;
+      if (givesWay) aside -= 1;
+      else {
+        if (!slot.settled) lane.abandoned({ nowMs: clock.monotonicMs(), asProbe: slot.asProbe });
+        active -= 1;
+      }
+      if (waiters.size + yielding.size > 0) admitWaiters();
     },
     dismiss(reason) {
       for (const waiter of waiters) {

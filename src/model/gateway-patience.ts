@@ -83,6 +83,7 @@ export function createPatience(options: {
     judge(slot, { error, began }) {
       const { caller } = slot;
       const { lane } = caller;
+      if (caller.givesWay) throw error;
       const askedMs = error.retryAfterMs ?? 0;
       if (began) {
         if (error.kind === "overloaded") admission.failed(slot, error);

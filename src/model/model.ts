@@ -42,6 +42,11 @@ export interface ModelRequest {
   readonly thinking?: { budgetTokens: number } | undefined;
   /** Ends the request. `scope.signal` for whoever needs a signal. */
   readonly scope: Scope;
+  /**
+   * `none`: of what nobody needs (a service). It is sent at most once, after all others, and whether it fails says
+   * nothing to them: none is held up, and none goes another way, because of it.
+   */
+  readonly patience?: "none" | undefined;
   /** An answer to this very request has broken off before. */
   readonly isRetry?: boolean | undefined;
   /** Told whenever the request has to wait, or goes another way, because a model could not answer. */

@@ -5,6 +5,7 @@ import type { Message } from "../contracts/message.ts";
 import { noUsage } from "../contracts/usage.ts";
 import { type InternalFork, runInternalFork } from "../loop/internal-fork.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
+import type { Model } from "../model/model.ts";
 import type { ServiceBudget } from "./service-budget.ts";
 
 export interface ServiceQuestion {
@@ -37,8 +38,8 @@ export async function askInternally(
   const { loop, name, budget, scope, gate, maxOutputTokens, maxTurns = 2 } = options;
   assertCostKnown(options);
   const messages = options.messages ?? loop.history.messages;
-  const { end, text } = await runInternalFork({
-    loop: { ...loop, budget },
+  const { end, answer } = await runInternalFork({
+    loop: { ...loop, model: askedOnce(loop.model), budget },
     messages,
     name,
     prompt: options.prompt,
@@ -47,8 +48,20 @@ export async function askInternally(
     scope,
   });
   if (end.reason === "model_error") throw end.error;
-  const isAnswer = end.reason === "completed" && end.stopReason !== "refusal" && text.trim() !== "";
-  return { text: isAnswer ? text.trim() : undefined, exhausted: end.reason === "budget_exhausted" };
+  const isAnswer = end.reason === "completed" && end.stopReason !== "refusal" && answer.trim() !== "";
+  return { text: isAnswer ? answer.trim() : undefined, exhausted: end.reason === "budget_exhausted" };
+}
+
+/** The same model, for what is not worth waiting for: whoever else asks it must not feel that it was asked. */
+function askedOnce(model: Model): Model {
+  return {
+    ...model,
+    stream(request) {
+      if (request.isRetry === true)
+        throw new CadreError({ code: "answer-cut", message: `The answer of ${model.id} broke off.` });
+      return model.stream({ ...request, patience: "none" });
+    },
+  };
 }
 
 function assertCostKnown({ loop, name, budget }: Parameters<typeof askInternally>[0]): void {

@@ -11,17 +11,20 @@ const texts = (parts: Partial<CompactedParts>): string[] =>
     summary: "what was",
     transcriptPath: undefined,
     contextWindow: 50_000,
-    keptCount: 0,
+    following: [],
+    waits: false,
+    droppedCalls: [],
+    hasTask: false,
+    isLean: false,
     standing: [],
-    unanswered: [],
     ...parts,
   }).map((block) => (block.type === "text" ? block.text : block.type));
 const requests = (replaced: readonly Message[], more: Partial<CompactedParts> = {}) =>
   texts({ replaced, ...more })
     .filter((each) => each.startsWith("<earlier-request>"))
     .map((each) => each.split("\n").slice(1, -1).join("\n"));
-const compacted = (replaced: readonly Message[]): Message => ({
-  ...user(...texts({ replaced })),
+const compacted = (replaced: readonly Message[], more: Partial<CompactedParts> = {}): Message => ({
+  ...user(...texts({ replaced, ...more })),
   synthetic: true,
 });
 
@@ -41,10 +44,9 @@ describe("what was asked", () => {
     expect(requests([first, ..."345678".split("").map((each) => user(each))])).toEqual("45678".split(""));
   });
 
-  it("is cut where it is long, and does not stand there twice", () => {
+  it("is cut where it is long", () => {
     const [long] = requests([user("x".repeat(50_000))]);
     expect(long?.length).toBeLessThan(2_100);
-    expect(requests([user("one"), user("two")], { unanswered: [text("two")] })).toEqual(["one"]);
   });
 
   it("of a fork is its directive, and what came after it", () => {
@@ -55,6 +57,35 @@ describe("what was asked", () => {
     expect(texts({ replaced: [compacted(replaced), user("more")] })).toContain(directive);
     expect(requests([compacted(replaced), user("more")])).toEqual(["and that", "more"]);
   });
+
+  it("of a fork is nothing that was said to its parent, while its directive waits for an answer", () => {
+    const following = [user("<fork-directive>\nDo this.\n</fork-directive>")];
+    const replaced = [compacted([user("first")]), user("of the parent")];
+    expect(requests(replaced, { following })).toEqual([]);
+    expect(texts({ replaced, following }).join()).not.toContain("<fork-directive>");
+  });
+});
+
+describe("the task of an agent", () => {
+  const task = `BEGIN ${"detail ".repeat(1_000)} RULE ${"detail ".repeat(1_000)} END`;
+  const tasks = (replaced: readonly Message[], more: Partial<CompactedParts> = {}) =>
+    texts({ replaced, hasTask: true, ...more }).filter((each) => each.startsWith("<earlier-request kind="));
+
+  it("stays whole, however often it is asked for more, and stands there once", () => {
+    const later = "123456789".split("").map((each) => user(each));
+    let first = compacted([user(task), ...later], { hasTask: true });
+    first = compacted([first, ...later], { hasTask: true });
+    expect(tasks([first])).toEqual([`<earlier-request kind="task">\n${task}\n</earlier-request>`]);
+    expect(requests([user(task), user("more")], { hasTask: true })).toEqual(["more"]);
+  });
+
+  it("is cut in the middle beyond a quarter of the window, once", () => {
+    const window = { contextWindow: 4_000 };
+    const [cut = ""] = tasks([user(task)], window);
+    expect(cut).toMatch(/BEGIN.*characters left out.*END/s);
+    expect(cut.length).toBeLessThan(4_200);
+    expect(tasks([compacted([user(task)], { hasTask: true, ...window })], window)).toEqual([cut]);
+  });
 });
 
 it("only a message of the runtime counts as a beginning", () => {
@@ -62,6 +93,14 @@ it("only a message of the runtime counts as a beginning", () => {
 });
 
 it("says where the whole is, and that the end follows, only if that is so", () => {
-  expect(texts({ transcriptPath: "/a.jsonl", keptCount: 2 })[0]).toMatch(/follow after.*\/a\.jsonl/s);
+  expect(texts({ transcriptPath: "/a.jsonl", following: [user("a"), user("b")] })[0]).toMatch(
+    /follow after.*\/a\.jsonl/s,
+  );
   expect(texts({})[0]).not.toMatch(/follow after|JSON/);
+});
+
+it("says that somebody waits for an answer, and which results are gone", () => {
+  expect(texts({ following: [user("a")], waits: true })[0]).toMatch(/at the very end, is not answered/);
+  expect(texts({ droppedCalls: ["Read"] })[0]).toMatch(/results of your latest calls \(Read\)/);
+  expect(texts({})[0]).not.toMatch(/not answered|latest calls/);
 });

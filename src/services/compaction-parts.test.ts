@@ -3,7 +3,7 @@ import type { Block, Message } from "../contracts/message.ts";
 import { toolUsesOf } from "../contracts/message-content.ts";
 import { tokensOfMessages } from "../loop/estimate.ts";
 import { messageOf } from "../testing/ask-model.ts";
-import { cutMiddle, keptCount, shorterParts, unansweredWords } from "./compaction-parts.ts";
+import { cutMessage, keptCount, shorterParts, waitingMessage } from "./compaction-parts.ts";
 
 let nextCall = 0;
 const text = (tokens: number): Block => ({ type: "text", text: "x".repeat(tokens * 4) });
@@ -36,18 +36,35 @@ describe("what is kept", () => {
     }
   });
 
-  it("is at least what was asked last and is not answered, unless that alone is too much", () => {
-    expect(keptCount([user(9_000), said(100), user(3_000)], 10_000)).toBe(1);
+  it("is nothing of a message that is too long, nor of a conversation of one message", () => {
     expect(keptCount([user(9_000), said(100), user(5_000)], 10_000)).toBe(0);
     expect(keptCount([user(3_000)], 10_000)).toBe(0);
   });
+});
 
-  it("beside results that are too long: what else was said with them", () => {
+describe("what waits for an answer", () => {
+  it("is the last message, however long it is", () => {
+    const last = user(50_000);
+    expect(waitingMessage([user(10), said(10), last])).toBe(last);
+    expect(waitingMessage([user(10), said(10)])).toBeUndefined();
+    expect(waitingMessage([{ ...user(10), synthetic: true }])).toBeUndefined();
+  });
+
+  it("is what else was said beside results", () => {
     const news: Block = { type: "text", text: "somebody writes" };
     const messages = [user(10), ...round(9_000, news)];
-    expect(keptCount(messages, 10_000)).toBe(0);
-    expect(unansweredWords(messages, 10_000)).toEqual([news]);
-    expect(unansweredWords([user(10), said(10)], 10_000)).toEqual([]);
+    expect(waitingMessage(messages)).toEqual({ ...messages.at(-1), content: [news] });
+    expect(waitingMessage([user(10), ...round(10)])).toBeUndefined();
+  });
+
+  it("has its beginning and its end where it is cut, and tells where the whole is", () => {
+    const message = messageOf("user", [{ type: "text", text: `FIRST ${"x".repeat(9_000)} LAST` }]);
+    const cut = cutMessage(message, { maxChars: 100, transcriptPath: "/a.jsonl" });
+    const [note, words] = cut.content.map((block) => (block.type === "text" ? block.text : ""));
+    expect(note).toMatch(/waits for your answer.*\/a\.jsonl/s);
+    expect(note).toContain(message.uuid);
+    expect(words).toMatch(/^FIRST x+\n\(\d+ characters left out\)\nx+ LAST$/);
+    expect(cut.uuid).toBe(message.uuid);
   });
 });
 
@@ -90,14 +107,6 @@ describe("less of a conversation", () => {
     expect([...shorterParts([user(1_000)], opening)]).toEqual([]);
     expect([...shorterParts([user(10), user(9_000)], opening)]).toEqual([]);
   });
-});
-
-it("cuts a text in the middle and leaves no half characters", () => {
-  expect(cutMiddle("short", 10)).toBe("short");
-  const cut = cutMiddle("🙂".repeat(100), 11);
-  expect(cut).toContain("characters left out");
-  // With this flag only halves that stand alone match.
-  expect(cut).not.toMatch(/[\uD800-\uDFFF]/u);
 });
 
 /** Every call has its result in the next message, and no result is without its call (LO-4). */

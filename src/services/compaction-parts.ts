@@ -1,31 +1,62 @@
 /** Which messages of a conversation are summarised, and which are kept as they are. All of it is pure. */
-import { cutAtCharacter } from "../base/one-line.ts";
+import { cutMiddle } from "../base/cut-middle.ts";
+import { neutralizeTags } from "../base/markup.ts";
 import type { Block, Message, ToolResultBlock } from "../contracts/message.ts";
+import { mostOfEach } from "../loop/cut-results.ts";
 import { tokensOfMessages } from "../loop/estimate.ts";
 
 /** The latest messages stay word for word, if they are at most this share of the window and of the conversation. */
 const keptOfWindow = 0.1;
 const keptOfConversation = 0.25;
-/** What was said to the model and not yet answered may be more. */
-const unansweredOfWindow = 0.4;
 
 /** How many messages at the end are kept. Every call among them has its result among them, and the other way round. */
 export function keptCount(messages: readonly Message[], contextWindow: number): number {
   const total = tokensOfMessages(messages);
   const budget = Math.min(keptOfWindow * contextWindow, keptOfConversation * total);
   const start = firstStart(messages, budget, canStart);
-  if (start !== undefined) return messages.length - start;
-  const last = messages.at(-1);
-  const mustStay = last?.role === "user" && canStart(last) && messages.length > 1;
-  return mustStay && tokensOfMessages([last]) <= unansweredOfWindow * contextWindow ? 1 : 0;
+  return start === undefined ? 0 : messages.length - start;
 }
 
-/** What the last message says beside results, if it is not answered yet: it must not be lost with them. */
-export function unansweredWords(messages: readonly Message[], contextWindow: number): readonly Block[] {
+/**
+ * What was said last and waits for an answer, without the results that it stands beside: it must not be lost with them.
+ */
+export function waitingMessage(messages: readonly Message[]): Message | undefined {
   const last = messages.at(-1);
-  if (last?.role !== "user" || last.synthetic === true) return [];
-  const words = last.content.filter(({ type }) => type !== "tool_result");
-  return tokensOfMessages([{ ...last, content: words }]) <= unansweredOfWindow * contextWindow ? words : [];
+  if (last?.role !== "user" || last.synthetic === true) return undefined;
+  const content = last.content.filter(({ type }) => type !== "tool_result");
+  if (content.length === 0) return undefined;
+  return content.length === last.content.length ? last : { ...last, content };
+}
+
+/** What is long in it has its beginning and its end, and it is told where the rest is. */
+export function cutMessage(
+  message: Message,
+  { maxChars, transcriptPath }: { maxChars: number; transcriptPath: string | undefined },
+): Message {
+  const blocks = message.content.flatMap(shortened).filter((block) => !isNote(block));
+  const sizes = blocks.flatMap((block) => (block.type === "text" ? [block.text.length] : []));
+  const most = mostOfEach(sizes, maxChars);
+  const where =
+    transcriptPath === undefined
+      ? ""
+      : ` The whole stands in ${neutralizeTags(transcriptPath)}, in the record with the uuid ${message.uuid}: read there what is missing.`;
+  return {
+    ...message,
+    content: [
+      { type: "text", text: `${noteStart}${where}\n</system-reminder>` },
+      ...blocks.map((block) =>
+        block.type === "text" ? { ...block, text: cutMiddle(block.text, most) } : block,
+      ),
+    ],
+  };
+}
+
+const noteStart =
+  "<system-reminder>\nWhat follows waits for your answer. It is too long to stand here whole, so only its beginning and its end do.";
+
+/** It may be cut a second time. */
+function isNote(block: Block): boolean {
+  return block.type === "text" && block.text.startsWith(noteStart);
 }
 
 const shares = [0.7, 0.5, 0.3, 0.15, 0.05];
@@ -100,12 +131,4 @@ function shortResult({ content }: ToolResultBlock): string {
   if (typeof content === "string") return cutMiddle(content, longestResult);
   const texts = content.map((part) => (part.type === "text" ? part.text : `(${part.type} left out)`));
   return cutMiddle(texts.join("\n"), longestResult);
-}
-
-/** Of a long text the beginning and the end. */
-export function cutMiddle(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const half = Math.floor(maxChars / 2);
-  const end = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, "");
-  return `${cutAtCharacter(text, half)}\n(${text.length - 2 * half} characters left out)\n${end}`;
 }

@@ -3,16 +3,15 @@
  * the prompt cache; what the runtime knows better than any summary is told again after it.
  */
 import { createScope, type Scope } from "../base/cancellation.ts";
-import { CadreError } from "../base/errors.ts";
-import { isoTime } from "../base/iso-time.ts";
+import { cutMiddle } from "../base/cut-middle.ts";
 import type { LoopEnd, LoopEvent } from "../contracts/event.ts";
 import type { Block, Message } from "../contracts/message.ts";
-import { noUsage } from "../contracts/usage.ts";
-import { tokensOfMessages } from "../loop/estimate.ts";
+import { charactersPerToken, tokensOfMessages } from "../loop/estimate.ts";
 import { type InternalForkEnd, runInternalFork } from "../loop/internal-fork.ts";
 import { type CompactionPort, type LoopOptions, maxOutputTokensOf } from "../loop/loop-options.ts";
-import { compactedContent, isCompacted } from "./compaction-message.ts";
-import { cutMiddle, keptCount, shorterParts, unansweredWords } from "./compaction-parts.ts";
+import { failed, onlyMessage, runtimeMessage, shorterHistory, type Wish } from "./compaction-history.ts";
+import { isCompacted } from "./compaction-message.ts";
+import { cutMessage, shorterParts, waitingMessage } from "./compaction-parts.ts";
 import { compactionPrompt } from "./compaction-prompt.ts";
 
 export interface CompactionParts {
@@ -22,13 +21,12 @@ export interface CompactionParts {
   readonly notes?: (() => Promise<string | undefined>) | undefined;
 }
 
-type Wish = Parameters<CompactionPort["compact"]>[0];
-
 /** One for all agents of a session. Rejects, and changes nothing, if it cannot be done. */
 export function createCompaction(parts: CompactionParts): CompactionPort["compact"] {
   return async (wish) => {
     const { loop, messages } = wish;
     if (messages.length === 0) throw failed("There is nothing to summarise yet.");
+    if (messages.length === 1 && wish.trigger !== "manual") return onlyMessage(wish);
     const scope = createScope(wish.signal);
     try {
       const summary = await summarize(wish, { scope, notes: await notesFor(loop, parts) });
@@ -71,8 +69,6 @@ async function summarize(
   throw failed("Even the latest part of the conversation does not fit before the model.");
 }
 
-const charactersPerToken = 4;
-
 /** A tenth of the window: with what is told again and kept, most of it is free afterwards. */
 function maxSummaryTokens(loop: LoopOptions): number {
   const tenth = Math.max(1_000, Math.floor(loop.model.contextWindow / 10));
@@ -81,9 +77,21 @@ function maxSummaryTokens(loop: LoopOptions): number {
 
 /** The whole, from the cache; then, or if it is known not to fit, ever less of it. */
 function* partsToTry(wish: Wish): Generator<readonly Message[], void, undefined> {
-  const { messages, trigger } = wish;
+  const { loop, messages, trigger } = wish;
   if (trigger !== "too-long") yield messages;
-  yield* shorterParts(messages, openingOf(wish));
+  const short = withShortEnd(messages, loop);
+  if (short !== messages) yield short;
+  yield* shorterParts(short, openingOf(wish));
+}
+
+/** What waits for an answer stays as it is: whoever summarises needs to know only what it is about. */
+function withShortEnd(messages: readonly Message[], { transcript }: LoopOptions): readonly Message[] {
+  const [last, waiting] = [messages.at(-1), waitingMessage(messages)];
+  if (last === undefined || waiting === undefined) return messages;
+  if (tokensOfMessages([waiting]) * charactersPerToken <= longestOpening) return messages;
+  const { content } = cutMessage(waiting, { maxChars: longestOpening, transcriptPath: transcript.path });
+  const results = last.content.filter(({ type }) => type === "tool_result");
+  return [...messages.slice(0, -1), { ...last, content: [...results, ...content] }];
 }
 
 /** What must not be left out with the oldest: an earlier summary, or what the conversation began with. */
@@ -105,10 +113,10 @@ function forwardWaiting(event: LoopEvent, { emit }: Wish): void {
   if (event.type === "model-retry") emit(event);
 }
 
-function summaryOf({ end, text }: InternalForkEnd, maxTokens: number): string {
+function summaryOf({ end, answer }: InternalForkEnd, maxTokens: number): string {
   const problem = problemOf(end);
   if (problem !== undefined) throw failed(problem);
-  const summary = text.trim();
+  const summary = answer.trim();
   if (summary === "") throw failed("The model's summary was empty.");
   if (summary.length > 2 * charactersPerToken * maxTokens)
     throw failed(`The model's summary was far too long (${summary.length} characters).`);
@@ -134,57 +142,4 @@ function problemOf(end: LoopEnd): string | undefined {
 
 function isCutOff(end: LoopEnd): boolean {
   return end.reason === "completed" && end.stopReason === "max_tokens";
-}
-
-function shorterHistory(
-  { loop, messages, trigger }: Wish,
-  { summary, standing }: { summary: string; standing: readonly Block[] },
-): readonly Message[] {
-  const { contextWindow } = loop.model;
-  const kept = keptCount(messages, contextWindow);
-  const first: Message = {
-    ...runtimeMessage(loop),
-    content: compactedContent({
-      replaced: messages.slice(0, messages.length - kept),
-      summary,
-      transcriptPath: loop.transcript.path,
-      contextWindow,
-      keptCount: kept,
-      standing,
-      unanswered: kept > 0 ? [] : unansweredWords(messages, contextWindow),
-    }),
-  };
-  const fresh = [first, ...keptMessages(messages.slice(messages.length - kept), first)];
-  const [before, after] = [tokensOfMessages(messages), tokensOfMessages(fresh)];
-  // Whoever asks for it by hand has a reason; by itself it would be done again at once.
-  if (trigger !== "manual" && after > mostThatStays * before)
-    throw failed(`With a summary the conversation is hardly shorter: ${after} of ${before} tokens.`);
-  return fresh;
-}
-
-const mostThatStays = 0.8;
-
-/** They follow on the first, and no longer tell how much stood before the model when they were said. */
-function keptMessages(messages: readonly Message[], first: Message): Message[] {
-  return messages.map((message, index) => ({
-    ...message,
-    ...(index === 0 && { parentUuid: first.uuid }),
-    ...(message.response && { response: { ...message.response, usage: noUsage } }),
-  }));
-}
-
-function runtimeMessage({ world, history, agent }: LoopOptions): Message {
-  return {
-    uuid: history.newUuid(),
-    parentUuid: null,
-    timestamp: isoTime(world.clock.now()),
-    ...(agent.agentId !== undefined && { agentId: agent.agentId }),
-    role: "user",
-    content: [],
-    synthetic: true,
-  };
-}
-
-function failed(message: string): CadreError {
-  return new CadreError({ code: "compaction-failed", message });
 }

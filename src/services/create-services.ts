@@ -70,7 +70,7 @@ export function createServices(options: ServicesOptions): Services {
   const host = createServiceHost(options, [
     ...(suggest ? [suggest] : []),
     ...(folder === undefined ? [] : [createSessionNotes({ world, folder, redactor: guard, messages })]),
-    createExtractMemories({ world, sessionId: options.sessionId, files, guard, messages, seen: restored }),
+    createExtractMemories({ ...options, files, guard, seen: restored }),
     createConsolidateMemories({ world, files: [files.user, files.project] }),
   ]);
   const summaries = createAgentSummaries({

@@ -1,7 +1,8 @@
 /**
  * Memory extraction: facts worth keeping, found at the end of a turn. What counts as the user's word is not what a model
  * says it is: it must stand in a prompt of the user, and the whole sentence is kept as it stands there. All else is
- * kept as `learned`, which no later session takes for a wish (PE-10).
+ * kept as `learned`, which no later session takes for a wish (PE-10). Where nobody watches, that is all: a prompt may hold
+ * what came through a pipe.
  */
 import { isoTime } from "../base/iso-time.ts";
 import type { World } from "../base/world.ts";
@@ -9,6 +10,7 @@ import type { Message } from "../contracts/message.ts";
 import { type Fact, longestFact } from "../memory/fact.ts";
 import type { MemoryFile } from "../memory/memory-file.ts";
 import type { MemoryPlace } from "../memory/memory-folders.ts";
+import { isDemand, runsWhatItGets } from "./harmful-fact.ts";
 import type { SecretGuard } from "./memory-secrets.ts";
 import { createProgressMark } from "./progress-mark.ts";
 import type { IdleService } from "./service-host.ts";
@@ -24,11 +26,14 @@ export function createExtractMemories(options: {
   sessionId: string;
   files: Readonly<Record<MemoryPlace, MemoryFile>>;
   guard: SecretGuard;
+  /** A person types the prompts. */
+  isWatched: boolean;
   messages: () => readonly Message[];
   /** Of an earlier process, which has looked at them. */
   seen: readonly Message[];
 }): IdleService {
-  const { world, sessionId, files, guard, messages } = options;
+  const { world, sessionId, files, guard, isWatched, messages } = options;
+  const earlier = new Set(options.seen.map(({ uuid }) => uuid));
   const mark = createProgressMark(options.seen);
   return {
     name: "extractMemories",
@@ -44,7 +49,9 @@ export function createExtractMemories(options: {
       mark.set(seen);
       if (answer === undefined) return;
       const origin = { date: isoTime(world.clock.now()).slice(0, 10), session: sessionId.slice(0, 8) };
-      const found = factsIn(answer, seen.flatMap(userWords))
+      // Of what stood there before nobody knows who typed it.
+      const typed = isWatched ? seen.filter(({ uuid }) => !earlier.has(uuid)) : undefined;
+      const found = factsIn(answer, typed?.flatMap(userWords))
         .filter(({ fact }) => !guard.holdsSecret(fact.text))
         .slice(0, mostFactsAtOnce);
       for (const place of ["user", "project"] as const)
@@ -72,13 +79,16 @@ interface FoundFact {
   readonly fact: Pick<Fact, "source" | "text">;
 }
 
-/** What of the answer can be kept. A quotation that the user has not said is nobody's word, and is left out. */
-export function factsIn(answer: string, words: readonly string[]): FoundFact[] {
+/**
+ * What of the answer can be kept. A quotation that the user has not said is nobody's word, and is left out. `words`:
+ * undefined where nothing counts as the user's.
+ */
+export function factsIn(answer: string, words: readonly string[] | undefined): FoundFact[] {
   return answer.split("\n").flatMap((line): FoundFact[] => {
     const [, kind = "", rest = ""] =
       /^\s*(?:[-*]\s*)?(USER EVERYWHERE|USER HERE|LEARNED)\s*:\s*(.+)$/i.exec(line) ?? [];
-    if (kind === "") return [];
-    if (kind.toUpperCase() === "LEARNED") {
+    if (kind === "" || runsWhatItGets(rest)) return [];
+    if (kind.toUpperCase() === "LEARNED" || words === undefined) {
       const text = rest.trim();
       return text.length > longestFact || isDemand(text)
         ? []
@@ -86,6 +96,7 @@ export function factsIn(answer: string, words: readonly string[]): FoundFact[] {
     }
     const text = sentencesAround(rest, words);
     if (text === undefined || text.length > longestFact || text.length < leastWordsChars) return [];
+    if (runsWhatItGets(text)) return [];
     return [
       {
         place: kind.toUpperCase() === "USER HERE" ? "project" : "user",
@@ -93,18 +104,4 @@ export function factsIn(answer: string, words: readonly string[]): FoundFact[] {
       },
     ];
   });
-}
-
-/**
- * A fact says how something is. What speaks to its reader, or says what somebody shall do, is none: so a page that
- * wants to be obeyed cannot have its words carried into later sessions.
- */
-function isDemand(text: string): boolean {
-  return (
-    /\b(you|your|yourself|assistants?|agents?|the model|ai)\b/i.test(text) ||
-    /\b(must|shall|should|always|never|ignore|disregard|obey|instructions?)\b/i.test(text) ||
-    /^\s*(please|do|don't|run|execute|install|download|fetch|send|post|delete|remove|use|add|write|open|visit|remember|make sure|ensure)\b/i.test(
-      text,
-    )
-  );
 }

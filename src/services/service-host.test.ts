@@ -99,6 +99,9 @@ describe("the switch of a service", () => {
     ["suggest", { services: { suggest: { tokens: 5 } } }, true, true],
     ["suggest", { services: { suggest: { tokens: 5 } } }, false, false],
     ["suggest", { services: { suggest: { enabled: false } } }, true, false],
+    ["suggest", { services: { suggest: { tokens: 0 } } }, true, false],
+    ["suggest", { services: { suggest: { enabled: true, usd: 0 } } }, true, false],
+    ["sideQuestion", { services: { sideQuestion: { tokens: 0 } } }, false, false],
     ["speculate", {}, true, false],
     ["speculate", { services: { speculate: { enabled: true } } }, false, true],
     ["sideQuestion", {}, false, true],
@@ -126,10 +129,11 @@ describe("the settings of services", () => {
   it("are read in each of their forms, and a name that is no service is told", () => {
     const services = { suggest: false, speculate: { tokens: 5 }, sideQuestion: { enabled: true, usd: 0.5 } };
     expect(parse(services)).toMatchObject({ settings: { services }, warnings: [] });
+    expect(parse({ suggest: { tokens: 0 } }).warnings).toEqual([]);
     expect(parse({ sugest: true }).warnings[0]).toContain("services.sugest");
   });
 
-  it.each([{ suggest: "yes" }, { suggest: { tokens: 0 } }, { suggest: { usd: "1" } }])(
+  it.each([{ suggest: "yes" }, { suggest: { tokens: -1 } }, { suggest: { usd: "1" } }])(
     "say what is expected instead of %j",
     (services) => {
       expect(() => parse(services)).toThrow(/services\.suggest.*expected/);

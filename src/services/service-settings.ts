@@ -45,8 +45,9 @@ export function serviceSetting(
   const given = settings.services?.[name];
   const own = typeof given === "object" ? given : {};
   const wished = typeof given === "boolean" ? given : own.enabled;
+  const mayUse = own.tokens !== 0 && own.usd !== 0;
   return {
-    enabled: wished ?? (on === "asked" || (on === "watched" && isWatched)),
+    enabled: mayUse && (wished ?? (on === "asked" || (on === "watched" && isWatched))),
     limits: {
       maxTokens: own.tokens ?? tokens,
       ...(own.usd !== undefined && { maxCostUsd: own.usd }),
