@@ -36,6 +36,8 @@ const attemptsByHistory = new WeakMap<History, Attempts>();
 export function isNearLimit(loop: LoopOptions): boolean {
   const { compaction, model, prefix } = loop;
   if (!compaction) return false;
+  // Whether a prompt alone is too long, the provider knows better than an estimate.
+  if (isUnanswered(loop)) return false;
   const tokens = tokensBefore(loop);
   if (tokens < compaction.at * model.contextWindow) return false;
   const { againAt, filledWasTold } = attemptsOf(loop);
@@ -65,11 +67,12 @@ export async function compactTooLong(
 ): Promise<LoopEnd | undefined> {
   // A request has gone well since.
   const helped = state.promptTokens > 0;
-  if (!loop.compaction || (state.compactionForced && !helped)) return exhausted(error.message);
+  const most = isUnanswered(loop) ? mostForAPrompt : 1;
+  if (!loop.compaction || (state.forcedCompactions >= most && !helped)) return exhausted(error.message);
   // Unless a request went well before: then the window is larger than what is known of it.
   if (isFilledByPrefix(loop) && loop.history.sentCount === undefined)
     return exhausted(`${error.message} ${filledMessage(loop)}`);
-  state.compactionForced = true;
+  state.forcedCompactions = helped ? 1 : state.forcedCompactions + 1;
   state.promptTokens = 0;
   const braked = await brake(loop, { trigger: "too-long", limit: mostOfTooLong * tokensBefore(loop) });
   if (braked) return braked === "cut" ? undefined : braked;
@@ -80,6 +83,13 @@ export async function compactTooLong(
 }
 
 const mostOfTooLong = 0.8;
+/** It is cut shorter each time: how much fits is not known for sure. */
+const mostForAPrompt = 3;
+
+/** There is nothing to sum up. */
+function isUnanswered({ history }: LoopOptions): boolean {
+  return history.messages.every(({ role }) => role === "user");
+}
 
 /** However short the conversation is, it does not fit beside what stands before it. */
 function isFilledByPrefix({ prefix, model }: LoopOptions): boolean {

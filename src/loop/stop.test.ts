@@ -104,8 +104,11 @@ describe("a run whose time is over", () => {
   it("waits neither for a hook, nor for compaction, nor to ask again", async () => {
     const hook = startAgent({ script: ["done"], overrides: { hooks: { beforeEnd: never } } });
     expect(await hook.clock.runUntil(hook.run("go"))).toEqual(timeIsOver("5 of 5"));
+    const clock = createVirtualClock();
     const compaction = startAgent({
-      script: [],
+      clock,
+      script: [{ calls: [{ name: "Work" }] }],
+      tools: [toolThatTakes(clock, 0)],
       overrides: { compaction: { at: 0, compact: never } },
     });
     expect(await compaction.clock.runUntil(compaction.run("go"))).toEqual(timeIsOver("5 of 5"));

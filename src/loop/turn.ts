@@ -32,7 +32,8 @@ export interface TurnState extends Admission {
   /** Of the present turn, all attempts together. */
   usage: Usage;
   modelMs: number;
-  compactionForced: boolean;
+  /** Since the last request that went well. */
+  forcedCompactions: number;
 }
 
 export function createTurnState(): TurnState {
@@ -40,7 +41,7 @@ export function createTurnState(): TurnState {
     promptTokens: 0,
     usage: noUsage,
     modelMs: 0,
-    compactionForced: false,
+    forcedCompactions: 0,
     reservation: undefined,
   };
 }
