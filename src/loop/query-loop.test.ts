@@ -325,7 +325,7 @@ describe("a broken stream", () => {
     expect(refused.model.requests).toHaveLength(1);
   });
 
-  it("compacts once when the prompt is too long, then ends clearly", async () => {
+  it("compacts when the prompt is too long, a prompt alone some times over, then ends clearly", async () => {
     const tooLong = new ModelError({ kind: "prompt-too-long", message: "prompt is too long" });
     const without = setUp(["never"], { model: { faults: { 0: { error: tooLong } } } });
     expect(await without.run("go")).toEqual({ reason: "context_exhausted", message: "prompt is too long" });
@@ -339,11 +339,10 @@ describe("a broken stream", () => {
       overrides: { compaction },
     });
     expect(await once.run("go")).toMatchObject({ reason: "completed" });
-    const twice = setUp(["never"], {
-      model: { faults: { 0: { error: tooLong }, 1: { error: tooLong } } },
-      overrides: { compaction },
-    });
-    expect(await twice.run("go")).toMatchObject({ reason: "context_exhausted" });
+    const faults = Object.fromEntries([0, 1, 2, 3, 4].map((index) => [index, { error: tooLong }]));
+    const never = setUp(["never"], { model: { faults }, overrides: { compaction } });
+    expect(await never.run("go")).toMatchObject({ reason: "context_exhausted" });
+    expect(never.model.requests).toHaveLength(4);
   });
 
   it("compacts before the next request when the context nears its limit", async () => {
