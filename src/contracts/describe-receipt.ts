@@ -1,4 +1,5 @@
 /** What an agent did, in lines for people and models. */
+import { counted } from "../base/counted.ts";
 import { groupDigits } from "../base/group-digits.ts";
 import { toOneLine } from "../base/one-line.ts";
 import type { ReceiptSummary } from "./receipt.ts";
@@ -45,8 +46,4 @@ function describeCommand({ command, exitCode, taskId }: ReceiptSummary["commands
   const shown = toOneLine(command.trim(), maxCommandChars);
   if (taskId !== undefined) return `started ${shown} in the background: task ${toOneLine(taskId, 40)}`;
   return `ran ${shown}: ${exitCode === null ? "did not finish" : `exit code ${exitCode}`}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

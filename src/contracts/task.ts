@@ -15,6 +15,11 @@ export type TaskKind =
 export type TaskStatus = "pending" | "running" | TaskEndStatus;
 export type TaskEndStatus = "completed" | "failed" | "killed";
 
+/** It has not come to its one end yet. */
+export function isGoingOn({ status }: { readonly status: string }): boolean {
+  return status === "pending" || status === "running";
+}
+
 export interface Task {
   /** Of an agent: its agent id. */
   readonly id: string;

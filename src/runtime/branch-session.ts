@@ -3,12 +3,14 @@
  * is copied is only read, and may be in use. What is at work in it stays there: the copy is told so, once, under the
  * ids under which it would otherwise hear that this was cut off.
  */
+
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import { isoTime } from "../base/iso-time.ts";
 import { escapeText } from "../base/markup.ts";
 import type { World } from "../base/world.ts";
 import type { Message } from "../contracts/message.ts";
 import type { QueueItem } from "../contracts/queue-item.ts";
+import { isGoingOn } from "../contracts/task.ts";
 import { endIdOf } from "../tasks/background.ts";
 import { type AgentStanding, answerFor } from "../transcript/agent-standing.ts";
 import { createAgentTranscripts } from "../transcript/agent-transcripts.ts";
@@ -175,11 +177,7 @@ function worksIn(
 ): ReadonlyMap<string, Work> {
   const { agents, goesOn, sinceMs } = options;
   const running = new Map(
-    tasks
-      .filter(
-        ({ status, startedAt }) => (status === "running" || status === "pending") && startedAt >= sinceMs,
-      )
-      .map((task) => [task.id, task]),
+    tasks.filter((task) => isGoingOn(task) && task.startedAt >= sinceMs).map((task) => [task.id, task]),
   );
   const works = new Map<string, Work>();
   for (const agent of agents) {

@@ -2,9 +2,11 @@
  * What processes say to a running session of the same user: a JSON object a line, and for each request exactly one
  * answer, in order. A request has the version of the protocol that it is written in.
  */
+
 import * as z from "zod";
 import type { Task } from "../contracts/task.ts";
 import { Usage } from "../contracts/usage.ts";
+import { TaskRecord } from "../transcript/record.ts";
 
 export const controlVersion = 1;
 
@@ -40,20 +42,8 @@ export const ControlRequest = z.discriminatedUnion("request", [
 export type ControlRequest = z.infer<typeof ControlRequest>;
 
 /** A task without what can be long: its prompt and its result are in its transcript. */
-export const LiveTask = z.object({
-  id: z.string(),
-  kind: z.string(),
-  status: z.enum(["pending", "running", "completed", "failed", "killed"]),
-  description: z.string(),
-  toolUseId: z.string().optional(),
-  parentAgentId: z.string().optional(),
-  startedAt: z.number(),
-  endedAt: z.number().optional(),
-  outputFile: z.string().optional(),
+export const LiveTask = TaskRecord.shape.task.omit({ agentType: true, name: true }).extend({
   isBackgrounded: z.boolean(),
-  command: z.string().optional(),
-  exitCode: z.number().nullable().optional(),
-  error: z.string().optional(),
   agent: z
     .object({
       agentType: z.string(),

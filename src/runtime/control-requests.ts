@@ -1,7 +1,9 @@
 /** Answers what another process asks of a running session. */
+
 import { CadreError, messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/world.ts";
 import type { Task } from "../contracts/task.ts";
+import { isGoingOn } from "../contracts/task.ts";
 import { type ControlRefusal, ControlRequest, controlVersion, liveFormOf } from "./control-protocol.ts";
 import type { Session } from "./session.ts";
 
@@ -116,8 +118,4 @@ async function stopTask(taskId: string, { session, clock }: ControlRequestOption
     stopWaiting();
   }
   return last;
-}
-
-function isGoingOn({ status }: Task): boolean {
-  return status === "pending" || status === "running";
 }

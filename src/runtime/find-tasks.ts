@@ -1,7 +1,9 @@
 /** Which tasks there are, in sessions that run and in those that are over. */
+
 import { CadreError, systemCodeOf } from "../base/errors.ts";
 import { toOneLine } from "../base/one-line.ts";
 import type { World } from "../base/world.ts";
+import { isGoingOn } from "../contracts/task.ts";
 import { projectFolderOf } from "../transcript/location.ts";
 import { type FoundSession, findProjectFolders, findSession, findSessions } from "./find-sessions.ts";
 import { type FoundTask, tasksOfSession } from "./recorded-tasks.ts";
@@ -51,10 +53,6 @@ export async function findTask(options: WhereToLook & { readonly id: string }): 
     message: `There is no task ${toOneLine(id, 100)}${options.sessionId === undefined ? "" : " in this session"}; cadre tasks lists them.`,
     data: { id },
   });
-}
-
-export function isGoingOn({ status }: FoundTask): boolean {
-  return status === "pending" || status === "running";
 }
 
 async function sessionsIn({ world, cwd, sessionId, all }: WhereToLook): Promise<FoundSession[]> {

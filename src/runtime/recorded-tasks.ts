@@ -2,9 +2,11 @@
  * All tasks of one session, running or not: from the records of tasks in its transcript, from the transcripts of its
  * agents, and, if it runs, from what it says itself. Each id is there once, with its latest run.
  */
+
 import type { FileSystem, World } from "../base/world.ts";
 import { textOf } from "../contracts/message-content.ts";
 import type { TaskStatus } from "../contracts/task.ts";
+import { isGoingOn as isTaskGoingOn } from "../contracts/task.ts";
 import type { Usage } from "../contracts/usage.ts";
 import type { AgentMeta } from "../transcript/agent-meta.ts";
 import { type RunEndRecord, TaskRecord } from "../transcript/record.ts";
@@ -214,7 +216,7 @@ function fromRecord(
 ): FoundTask {
   if (record === undefined) throw new TypeError("A task is known by a record or by its transcript.");
   const { startedAt, endedAt } = record;
-  const hasEnded = record.status !== "pending" && record.status !== "running";
+  const hasEnded = !isTaskGoingOn(record);
   return {
     ...record,
     session,

@@ -1,4 +1,5 @@
 /** Brings back a session that ended or was interrupted, with everything that had been acknowledged (TA-24, TA-25). */
+import { counted } from "../base/counted.ts";
 import type { Lock } from "../base/lock.ts";
 import type { World } from "../base/world.ts";
 import type { Message } from "../contracts/message.ts";
@@ -158,7 +159,3 @@ function notesOf(options: {
 
 /** A person reads some lines; of a thousand agents the rest would bury everything else. */
 const mostNamed = 10;
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}

@@ -127,12 +127,6 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
       const uuid = `message:${from}:${id}`;
       // A sender that did not hear our answer asks again.
       if (delivered.has(uuid)) return;
-      delivered.add(uuid);
-      if (delivered.size > keptDelivered)
-        for (const oldest of delivered) {
-          delivered.delete(oldest);
-          break;
-        }
       await queue.add({
         uuid,
         mode: "prompt",
@@ -140,6 +134,10 @@ export function createSessionWork(options: SessionWorkOptions): SessionWork {
         // Whoever it is, it is none of this session: neither its user nor one of its agents.
         content: [agentMessageBlock({ from: from.startsWith("uds:") ? from : `elsewhere:${from}`, text })],
       });
+      // Only now: what could not be kept is taken the second time.
+      delivered.add(uuid);
+      const [oldest] = delivered;
+      if (delivered.size > keptDelivered && oldest !== undefined) delivered.delete(oldest);
     },
     output: (taskId, { maxBytes = defaultOutputBytes } = {}) => readOutput(taskId, maxBytes, options),
     takeBack(uuid, toolUseId) {

@@ -5,7 +5,7 @@
  * All of it follows from messages alone, so that it can be made from a transcript afterwards. Nothing in it acts on a
  * terminal, and no words of an agent look like a line of the runtime.
  */
-import { groupDigits } from "../base/group-digits.ts";
+import { counted } from "../base/counted.ts";
 import { forTerminal } from "../base/markup.ts";
 import { cutAtCharacter, toOneLine } from "../base/one-line.ts";
 import { describeReceipt } from "../contracts/describe-receipt.ts";
@@ -162,8 +162,4 @@ function duration(ms: number): string {
   return whole < 3_600
     ? `${Math.floor(whole / 60)} min ${whole % 60} s`
     : `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

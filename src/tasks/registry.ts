@@ -3,9 +3,11 @@
  * it ends once, and nothing changes after that. How a kind of task is stopped lies in the handle that is given
  * with it, so that new kinds need no change here.
  */
+
 import { CadreError } from "../base/errors.ts";
 import type { Clock, Random } from "../base/world.ts";
 import type { AgentTask, Task, TaskEndStatus, TaskKind } from "../contracts/task.ts";
+import { isGoingOn } from "../contracts/task.ts";
 
 export interface TaskHandle {
   /** Asks the task to end; it says itself when it has. */
@@ -261,8 +263,8 @@ export function createTaskRegistry(options: {
   };
 }
 
-export function hasEnded({ status }: Pick<Task, "status">): boolean {
-  return status !== "pending" && status !== "running";
+export function hasEnded(task: Pick<Task, "status">): boolean {
+  return !isGoingOn(task);
 }
 
 /** A task must end, whatever becomes of those who watch it. */

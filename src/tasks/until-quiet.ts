@@ -1,4 +1,5 @@
 import type { Clock } from "../base/world.ts";
+import { isGoingOn } from "../contracts/task.ts";
 import type { BackgroundTasks } from "./background.ts";
 import type { TaskRegistry } from "./registry.ts";
 
@@ -11,8 +12,7 @@ export function untilQuiet(options: {
 }): Promise<void> {
   const { tasks, background, clock, deadlineMs } = options;
   const isQuiet = () =>
-    background.ending === 0 &&
-    !tasks.list().some(({ isBackgrounded, status }) => isBackgrounded && isGoingOn(status));
+    background.ending === 0 && !tasks.list().some((task) => task.isBackgrounded && isGoingOn(task));
   if (isQuiet()) return Promise.resolve();
   return new Promise((resolve) => {
     const end = () => {
@@ -28,8 +28,4 @@ export function untilQuiet(options: {
     const stopListening = tasks.onChange(look);
     const stopWatching = background.onChange(look);
   });
-}
-
-function isGoingOn(status: string): boolean {
-  return status === "running" || status === "pending";
 }

@@ -1,8 +1,9 @@
 import { forTerminal } from "../../base/markup.ts";
 import type { CallReceipt, Receipt } from "../../contracts/receipt.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import { totalTokensOf } from "../../contracts/usage.ts";
 import { addressOfSession } from "../../runtime/control-path.ts";
-import { findTask, isGoingOn } from "../../runtime/find-tasks.ts";
+import { findTask } from "../../runtime/find-tasks.ts";
 import type { FoundTask } from "../../runtime/recorded-tasks.ts";
 import { runningSession } from "../../runtime/session-state.ts";
 import { readTaskDetails, type TaskDetails } from "../../runtime/task-details.ts";

@@ -1,9 +1,10 @@
 import { CadreError } from "../../base/errors.ts";
 import { toOneLine } from "../../base/one-line.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import { askSession } from "../../runtime/control-client.ts";
 import { controlSocketPath } from "../../runtime/control-path.ts";
 import { findSession } from "../../runtime/find-sessions.ts";
-import { findTask, isGoingOn } from "../../runtime/find-tasks.ts";
+import { findTask } from "../../runtime/find-tasks.ts";
 import type { FoundTask } from "../../runtime/recorded-tasks.ts";
 import { runningSession } from "../../runtime/session-state.ts";
 import { exitCodes } from "../../surfaces/headless/exit-code.ts";

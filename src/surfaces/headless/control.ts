@@ -1,9 +1,11 @@
 /** Answers the control requests of the program on the other side. */
+
 import { messageOf } from "../../base/errors.ts";
 import { PermissionMode } from "../../contracts/permission.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
 import type { ControlRequest } from "./input-message.ts";
-import { isAtWork } from "./watch-tasks.ts";
+
 import type { WireMessage } from "./wire-messages.ts";
 
 /** What the other side may still choose before the first message opens the session. */
@@ -132,7 +134,8 @@ function toBackground(request: ControlRequest["request"], { session }: ControlSt
       if (task.parentAgentId === undefined) session?.tasks.toBackground(task.id);
     return {};
   }
-  const ofCall = session?.tasks.list().filter((task) => task.toolUseId === toolUseId && isAtWork(task)) ?? [];
+  const ofCall =
+    session?.tasks.list().filter((task) => task.toolUseId === toolUseId && isGoingOn(task)) ?? [];
   if (ofCall.length === 0)
     throw new Refusal(`nothing that goes on belongs to the call ${JSON.stringify(toolUseId)}`);
   const moved = ofCall.filter((task) => session?.tasks.toBackground(task.id));

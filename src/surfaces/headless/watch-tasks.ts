@@ -2,7 +2,9 @@
  * What the registry tells of tasks, as far as surfaces show it: what is at work in the background, which agent has
  * stalled or said in a line what it does, and the start and end, each exactly once, of what is no agent. Agents tell that themselves.
  */
+
 import type { Task } from "../../contracts/task.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import type { TaskChange } from "../../tasks/registry.ts";
 
 export interface TaskMoment {
@@ -92,9 +94,5 @@ export function createTaskWatch(): TaskWatch {
 
 /** What goes on in the background of a session, in the order of its start. */
 export function tasksAtWork(session: { tasks: { list(): Task[] } }): Task[] {
-  return session.tasks.list().filter((task) => task.isBackgrounded && isAtWork(task));
-}
-
-export function isAtWork({ status }: Task): boolean {
-  return status === "running" || status === "pending";
+  return session.tasks.list().filter((task) => task.isBackgrounded && isGoingOn(task));
 }

@@ -2,13 +2,15 @@
  * Agents as lines: what each does, as long as few are at work; of a crowd only how each ended, and now and then
  * how all of them stand. Every line says whose it is.
  */
+
+import { counted } from "../../base/counted.ts";
 import { groupDigits } from "../../base/group-digits.ts";
 import type { LoopEvent } from "../../contracts/event.ts";
 import { noUsage, totalTokensOf } from "../../contracts/usage.ts";
 import type { Moment, WatchedAgent } from "../headless/watch-agents.ts";
 import type { AgentLabels } from "./agent-labels.ts";
 import { type CallLines, createCallLines, reasonOfFailure } from "./call-lines.ts";
-import { counted, cut, oneLine } from "./describe-call.ts";
+import { cut, oneLine } from "./describe-call.ts";
 import { durationOf, receiptLines } from "./task-lines.ts";
 
 export interface AgentLines {

@@ -2,9 +2,10 @@
  * Summaries of agents cost a request each, and a list is only a glance. So they are made for who looks again and again:
  * from the second look within a minute until a minute has passed without one.
  */
+
 import type { Clock, Timer } from "../../base/world.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
-import { isAtWork } from "../headless/watch-tasks.ts";
 
 export interface AgentLook {
   /** The person looks at the list of tasks. */
@@ -26,7 +27,7 @@ export function createAgentLook(clock: Pick<Clock, "setTimer">): AgentLook {
   };
   return {
     look({ tasks, watchAgents }) {
-      if (!tasks.list().some((task) => task.agent !== undefined && isAtWork(task))) return leave();
+      if (!tasks.list().some((task) => task.agent !== undefined && isGoingOn(task))) return leave();
       if (attention !== undefined) stopWatching ??= watchAgents();
       attention?.cancel();
       attention = clock.setTimer(attentionMs, leave, { unref: true });

@@ -1,9 +1,10 @@
 /** What a person can say to Cadre itself, during a run as well. */
+
+import { counted } from "../../base/counted.ts";
 import type { Settings } from "../../contracts/settings.ts";
 import type { Task } from "../../contracts/task.ts";
+import { isGoingOn } from "../../contracts/task.ts";
 import type { Session } from "../../runtime/session.ts";
-import { isAtWork } from "../headless/watch-tasks.ts";
-import { counted } from "./describe-call.ts";
 import { serviceCostLines, serviceLines } from "./service-lines.ts";
 import { describeCost } from "./session-totals.ts";
 import { taskListLines } from "./task-lines.ts";
@@ -66,14 +67,14 @@ export function sendToBackground({ tasks }: Pick<Session, "tasks">): string {
 }
 
 function listTasks(tasks: readonly Task[], now: number): string {
-  const ended = tasks.filter((task) => !isAtWork(task)).slice(-mostEnded);
+  const ended = tasks.filter((task) => !isGoingOn(task)).slice(-mostEnded);
   const shown = tasks.filter((task) => isShown(task) || ended.includes(task));
   return taskListLines(shown, { now, maxChars: 79 }).join("\n");
 }
 
 /** What an agent waits for is a part of its work. */
 function isShown(task: Task): boolean {
-  return isAtWork(task) && (task.isBackgrounded || task.parentAgentId === undefined);
+  return isGoingOn(task) && (task.isBackgrounded || task.parentAgentId === undefined);
 }
 
 function stopTask({ tasks }: Session, which: string): string {
@@ -83,7 +84,7 @@ function stopTask({ tasks }: Session, which: string): string {
     return count === 0 ? "(nothing goes on in the background)" : `(stopping ${counted(count, "task")})`;
   }
   // The beginning of an id will do, where it means one task.
-  const meant = tasks.list().filter((task) => task.id.startsWith(which) && isAtWork(task));
+  const meant = tasks.list().filter((task) => task.id.startsWith(which) && isGoingOn(task));
   const exact = meant.find(({ id }) => id === which) ?? (meant.length === 1 ? meant[0] : undefined);
   if (exact !== undefined && tasks.stop(exact.id, "stopped by the user")) return `(stopping ${exact.id})`;
   return meant.length > 1

@@ -1,4 +1,4 @@
-import { groupDigits } from "../../base/group-digits.ts";
+import { counted } from "../../base/counted.ts";
 import type { ToolResultBlock } from "../../contracts/message.ts";
 import { subjectOf } from "../../contracts/subject-of-call.ts";
 
@@ -65,10 +65,6 @@ function goesOn(output: unknown): boolean {
 function filesIn(lines: readonly string[]): number {
   const more = /^\(([\d,]+) more files?: /.exec(lines.at(-1) ?? "")?.[1];
   return more === undefined ? lines.length : lines.length - 1 + Number(more.replaceAll(",", ""));
-}
-
-export function counted(count: number, noun: string): string {
-  return `${groupDigits(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function textOfResult(result: ToolResultBlock): string {

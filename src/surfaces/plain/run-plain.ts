@@ -3,6 +3,7 @@
  * a line per tool call, questions. Its streams and its session are handed in.
  */
 import { createChannel } from "../../base/channel.ts";
+import { counted } from "../../base/counted.ts";
 import { CadreError, isCancelled, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/world.ts";
 import type { Settings } from "../../contracts/settings.ts";
@@ -18,7 +19,6 @@ import { createAgentLabels } from "./agent-labels.ts";
 import { createAgentLook } from "./agent-look.ts";
 import { answerCommand, sendToBackground } from "./commands.ts";
 import { createPlainConsole, type PlainConsole } from "./console.ts";
-import { counted } from "./describe-call.ts";
 import { answerPermissions, createPlainSurface, type PlainSurface } from "./plain-surface.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 import { describeResumed } from "./resumed-conversation.ts";

@@ -1,9 +1,10 @@
 /** What the runtime does by itself beside the conversation, for a person: which of it is on, and what it has used. */
+
+import { counted } from "../../base/counted.ts";
 import type { Settings } from "../../contracts/settings.ts";
 import type { Session } from "../../runtime/session.ts";
 import type { ServiceCost } from "../../services/service-host.ts";
 import { type ServiceName, serviceSetting } from "../../services/service-settings.ts";
-import { counted } from "./describe-call.ts";
 import { describeTotals } from "./session-totals.ts";
 
 const purposes: Readonly<Record<ServiceName, string>> = {

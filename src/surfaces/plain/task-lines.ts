@@ -1,9 +1,11 @@
 /** Tasks in the background as lines: how each ended, what it did, and the list of all. */
+
+import { counted } from "../../base/counted.ts";
 import { groupDigits } from "../../base/group-digits.ts";
 import type { ReceiptSummary } from "../../contracts/receipt.ts";
 import type { Task } from "../../contracts/task.ts";
-import { isAtWork } from "../headless/watch-tasks.ts";
-import { counted, cut, oneLine } from "./describe-call.ts";
+import { isGoingOn } from "../../contracts/task.ts";
+import { cut, oneLine } from "./describe-call.ts";
 
 /** Of each kind; the transcript has all. */
 const mostFacts = 3;
@@ -63,14 +65,14 @@ export function taskListLines(
     const { agent } = task;
     const facts = [
       stateOf(task),
-      ...(task.isBackgrounded || !isAtWork(task) ? [] : ["in the foreground"]),
+      ...(task.isBackgrounded || !isGoingOn(task) ? [] : ["in the foreground"]),
       durationOf((task.endedAt ?? now) - task.startedAt),
       ...(agent === undefined ? [] : [counted(agent.progress.toolUses, "call")]),
     ];
     const head = `${task.id.padEnd(width)}  `;
     const tail = ` (${facts.join(", ")})`;
     const line = head + cut(nameOf(task), Math.max(20, maxChars - head.length - tail.length)) + tail;
-    const summary = isAtWork(task) ? agent?.progress.summary : undefined;
+    const summary = isGoingOn(task) ? agent?.progress.summary : undefined;
     if (summary === undefined) return [line];
     const indent = " ".repeat(head.length);
     return [line, indent + cut(oneLine(summary), Math.max(20, maxChars - indent.length))];
@@ -78,7 +80,7 @@ export function taskListLines(
 }
 
 function stateOf(task: Task): string {
-  if (!isAtWork(task)) return outcomeOf(task);
+  if (!isGoingOn(task)) return outcomeOf(task);
   return task.agent?.progress.state === "stalled" ? "stalled" : "at work";
 }
 
