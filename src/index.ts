@@ -39,6 +39,7 @@ export type {
   TaskKind,
   TaskStatus,
 } from "./contracts/task.ts";
+export { isGoingOn } from "./contracts/task.ts";
 export type { Usage } from "./contracts/usage.ts";
 export type { Model, ModelRequest, ToolDescription } from "./model/model.ts";
 export { ModelError } from "./model/model-error.ts";
